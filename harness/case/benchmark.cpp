@@ -4,6 +4,7 @@
 #include "harness/case/controls.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -16,6 +17,7 @@ namespace {
 /// The registrations made before main; local, so that it exists before the first file enrols.
 struct Registry {
   std::vector<detail::Enrolment> entries;
+  std::vector<std::function<std::vector<detail::Enrolment>()>> lists;
   bool closed = false;  // the list was read: it can no longer change
 };
 Registry& registry() {
@@ -64,15 +66,6 @@ void check(const Benchmark& benchmark) {
   check_words(benchmark, "its list of axes", names);
 }
 
-/// Functions differ by their type and, if they are plain functions, by their address.
-bool same_rule(const Benchmark& a, const Benchmark& b) {
-  using Plain = std::optional<std::string> (*)(const Params&, Backend);
-  if (a.excludes.target_type() != b.excludes.target_type()) return false;
-  const auto* const first = a.excludes.target<Plain>();
-  const auto* const second = b.excludes.target<Plain>();
-  return first == nullptr || *first == *second;
-}
-
 /// The first field in which two declarations of one name differ, or empty.
 std::string difference(const Benchmark& a, const Benchmark& b) {
   if (a.suite != b.suite) return "suite";
@@ -81,7 +74,7 @@ std::string difference(const Benchmark& a, const Benchmark& b) {
   if (a.data_axes != b.data_axes) return "data_axes";
   if (a.quantities != b.quantities) return "quantities";
   if (a.seconds_per_case != b.seconds_per_case) return "seconds_per_case";
-  if (!same_rule(a, b)) return "excludes";
+  if (!a.excludes != !b.excludes) return "excludes";
   return {};
 }
 
@@ -120,7 +113,10 @@ const std::vector<Enrolled>& benchmarks() {
 const std::vector<Enrolled>& benchmarks_and_controls() {
   static const std::vector<Enrolled> all = [] {
     registry().closed = true;
-    return detail::merge(registry().entries);
+    std::vector<detail::Enrolment> entries = registry().entries;
+    for (const auto& list : registry().lists)
+      std::ranges::move(list(), std::back_inserter(entries));
+    return detail::merge(entries);
   }();
   return all;
 }
@@ -133,22 +129,28 @@ const Enrolled* find_benchmark(std::string_view name, std::span<const Enrolled> 
 
 namespace detail {
 
-bool enrol(Benchmark (*declare)(), Backend backend, Body body) {
+bool enrol(Benchmark (*declare)(), Backend backend, Body body, Description describe) {
   // `declare` is not called yet, because static objects that it uses may not be initialised.
   if (registry().closed)
     throw std::logic_error{"a benchmark was registered after the list was read"};
-  registry().entries.push_back({declare, backend, body});
+  registry().entries.push_back({declare, backend, body, describe});
+  return true;
+}
+
+bool enrol_all(std::function<std::vector<Enrolment>()> list) {
+  registry().lists.push_back(std::move(list));
   return true;
 }
 
 std::vector<Enrolled> merge(const std::vector<Enrolment>& entries) {
   std::map<std::string, Enrolled> by_name;
-  for (const auto& [declare, backend, body] : entries) {
+  for (const auto& [declare, backend, body, describe] : entries) {
     const auto declared = declare();
     check(declared);
     auto& enrolled = by_name.try_emplace(declared.name, Enrolled{declared}).first->second;
     if (const auto field = difference(enrolled.benchmark, declared); !field.empty())
       refuse_declaration(declared, "its declarations differ in '" + field + "'");
+    if (describe != nullptr) enrolled.describe = describe;
     if (body == nullptr) continue;  // only a declaration
     auto& slot = backend == Backend::cuda ? enrolled.cuda : enrolled.host;
     if (slot != nullptr)

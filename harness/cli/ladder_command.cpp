@@ -1,7 +1,7 @@
-// strata ladder: the stories of the rungs.
+// strata ladder: the rungs.
 #include "harness/base/text.hpp"
-#include "harness/case/story.hpp"
 #include "harness/cli/commands.hpp"
+#include "nbody/common/ladder.hpp"
 
 #include <fmt/format.h>
 
@@ -13,23 +13,23 @@
 namespace strata {
 namespace {
 
-void print(const Story& story) {
-  fmt::print("{} ({})\n", story.name, story.backend == Backend::host ? "CPU" : "GPU");
-  print_note("  before", story.before.empty() ? "none: it is the first" : story.before);
-  print_note("  question", story.question);
-  print_note("  change", story.change);
-  print_note("  source", story.source);
-  print_note("  expected", story.expectation);
+void print(const Rung& rung) {
+  fmt::print("{} ({})\n", rung.name, rung.backend == Backend::host ? "CPU" : "GPU");
+  print_note("  before", rung.before.empty() ? "none: it is the first" : rung.before);
+  print_note("  question", rung.question);
+  print_note("  change", rung.change);
+  print_note("  source", rung.source);
+  print_note("  expected", rung.expectation);
 }
 
 /// One line for each ladder: how many rungs it has on which device.
-void print_summary(const std::vector<Ladder>& all) {
-  for (const Ladder& ladder : all) {
+void print_summary() {
+  for (const std::string& suite : ladders()) {
     const auto rungs = [&](Backend backend) {
-      return std::ranges::count(ladder.stories, backend, &Story::backend);
+      return std::ranges::count(ladder(suite), backend, &Rung::backend);
     };
-    print_note(ladder.suite, fmt::format("{} rungs on a CPU, {} on a GPU", rungs(Backend::host),
-                                         rungs(Backend::cuda)));
+    print_note(suite, fmt::format("{} rungs on a CPU, {} on a GPU", rungs(Backend::host),
+                                  rungs(Backend::cuda)));
   }
   fmt::print("strata ladder SUITE prints a ladder rung by rung.\n");
 }
@@ -37,17 +37,15 @@ void print_summary(const std::vector<Ladder>& all) {
 }  // namespace
 
 void print_ladder(const std::string& suite) {
-  const std::vector<Ladder> all = ladders();
-  const auto found = std::ranges::find(all, suite, &Ladder::suite);
-  if (found == all.end()) {
-    std::vector<std::string> suites(all.size());
-    std::ranges::transform(all, suites.begin(), &Ladder::suite);
+  const std::vector<std::string> suites = ladders();
+  if (std::ranges::find(suites, suite) == suites.end()) {
     refuse({"strata ladder"}, "no suite " + in_quotes(suite) + " has a ladder", joined(suites),
            did_you_mean(suite, suites, "name one of these"));
   }
-  for (const Story& story : found->stories) {
-    if (&story != found->stories.data()) fmt::print("\n");
-    print(story);
+  const std::vector<Rung>& rungs = ladder(suite);
+  for (const Rung& rung : rungs) {
+    if (&rung != rungs.data()) fmt::print("\n");
+    print(rung);
   }
 }
 
@@ -58,7 +56,7 @@ void add_ladder(Command app) {
   sub.option("suite", *suite, "the ladder; default: list the ladders", "SUITE");
   sub.on_run([suite] {
     if (suite->empty()) {
-      print_summary(ladders());
+      print_summary();
     } else {
       print_ladder(*suite);
     }

@@ -1,11 +1,10 @@
 // The declarations of the benchmarks, for people and for the analysis.
 #include "harness/base/text.hpp"
 #include "harness/case/controls.hpp"
-#include "harness/case/story.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cpu/topology.hpp"
-#include "nbody/gravity/ladder.hpp"
+#include "nbody/common/ladder.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -61,26 +60,24 @@ void list(const ListOptions& options, bool of_sweep) {
 
 using Declaration = nlohmann::ordered_json;
 
-Declaration ladder() {
-  Declaration rungs = Declaration::array();
-  for (const nbody::Rung& rung : nbody::ladder()) {
-    rungs.push_back({{"name", rung.name},
-                     {"backend", to_string(rung.backend)},
-                     {"before", rung.before},
-                     {"question", rung.question},
-                     {"change", rung.change},
-                     {"source", rung.source},
-                     {"expectation", rung.expectation},
-                     {"sum", to_string(rung.sum)},
-                     {"approximate", rung.approximate},
-                     {"issue_slots", rung.issue_slots},
-                     {"bodies_of_block", rung.bodies_of_block},
-                     {"launch_for_each_system", rung.launch_for_each_system},
-                     {"threads_of_read", rung.threads_of_read},
-                     {"vector_operations", rung.vector_operations},
-                     {"layouts", rung.layouts}});
-  }
-  return rungs;
+Declaration declaration_of(const Rung& rung) {
+  Declaration one{{"name", rung.name},
+                  {"backend", to_string(rung.backend)},
+                  {"before", rung.before},
+                  {"question", rung.question},
+                  {"change", rung.change},
+                  {"source", rung.source},
+                  {"expectation", rung.expectation}};
+  if (rung.suite != "nbody") return one;
+  one.update({{"sum", to_string(rung.sum)},
+              {"approximate", rung.approximate},
+              {"issue_slots", rung.issue_slots_at()},
+              {"bodies_of_block", rung.bodies_of_block},
+              {"launch_for_each_system", rung.launch_for_each_system},
+              {"threads_of_read", rung.threads_of_read},
+              {"vector_operations", rung.vector_operations},
+              {"layouts", rung.layouts}});
+  return one;
 }
 
 }  // namespace
@@ -117,22 +114,11 @@ std::string describe_benchmarks(const std::vector<Case>& cases) {
     if (enrolled != nullptr && is_new) known.push_back(enrolled->benchmark);
   }
   Declaration described = Declaration::parse(describe_benchmarks(known));
-  if (std::ranges::any_of(cases, [](const Case& which) { return which.suite == "nbody"; })) {
-    described["rungs"] = ladder();
-  }
-  for (const Ladder& one : ladders()) {
-    const bool is_listed =
-        std::ranges::any_of(cases, [&](const Case& which) { return which.suite == one.suite; });
-    if (!is_listed || one.suite == "nbody") continue;  // its rungs have more than their stories
-    for (const Story& story : one.stories) {
-      described["ladders"][one.suite].push_back({{"name", story.name},
-                                                 {"backend", to_string(story.backend)},
-                                                 {"before", story.before},
-                                                 {"question", story.question},
-                                                 {"change", story.change},
-                                                 {"source", story.source},
-                                                 {"expectation", story.expectation}});
-    }
+  for (const std::string& suite : ladders()) {
+    if (std::ranges::find(cases, suite, &Case::suite) == cases.end()) continue;
+    Declaration& rungs = suite == "nbody" ? described["rungs"] : described["ladders"][suite];
+    for (const Rung& rung : ladder(suite))
+      rungs.push_back(declaration_of(rung));
   }
   return described.dump();
 }

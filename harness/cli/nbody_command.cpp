@@ -26,23 +26,15 @@ namespace {
 using nbody::Bodies;
 using nbody::Dataset;
 
-struct NbodyOptions {
+struct BodiesWanted {
   std::string problem = "galaxies";
   std::optional<std::uint32_t> systems;  ///< default: that of the problem; likewise for bodies
   std::optional<std::uint32_t> bodies;
   std::uint64_t seed = 2009;
-  std::string file;
-  std::string other;  ///< the file to compare with, or the result
-  std::uint32_t steps = 0;
-  /// A simple single-precision program is within 5e-5 after 80 steps of 32 × 4096 bodies.
-  double tolerance = 2e-4;
-  bool overwrite = false;
 };
 
-// --- generate, reference ---
-
 /// The requested problem; its default size is that of its first publication.
-nbody::Problem problem_of(const NbodyOptions& options) {
+nbody::Problem problem_of(const BodiesWanted& options) {
   using nbody::Kind;
   constexpr std::array usual{nbody::Problem{.kind = Kind::galaxies, .systems = 32, .bodies = 4096},
                              nbody::Problem{.kind = Kind::single, .systems = 1, .bodies = 65536},
@@ -75,28 +67,7 @@ std::string summary(const Dataset& dataset) {
                      dataset.bodies.bodies, dataset.seed, dataset.steps);
 }
 
-void write(const NbodyOptions& options, const std::string& file,
-           const std::function<Dataset()>& make) {
-  write_new(file, options.overwrite, make, nbody::write_dataset,
-            [](const Dataset& data) { return summary(data); });
-}
-
-void generate(const NbodyOptions& options) {
-  const nbody::Problem problem = problem_of(options);
-  write(options, options.file,
-        [&] { return Dataset{.bodies = nbody::generate(problem), .seed = problem.seed}; });
-}
-
-void reference(const NbodyOptions& options) {
-  Dataset dataset = nbody::read_dataset(options.file);
-  write(options, options.other, [&] { return nbody::moved(std::move(dataset), options.steps); });
-}
-
-// --- verify ---
-
-/// The differences in header and masses: such files belong to different datasets.
-std::string header_differences(const Dataset& one, const Dataset& other) {
-  Differences found;
+void compare_headers(Differences& found, const Dataset& one, const Dataset& other) {
   found.between("systems", one.bodies.systems, other.bodies.systems);
   found.between("bodies", one.bodies.bodies, other.bodies.bodies);
   found.between("floats of a body", one.floats_per_body(), other.floats_per_body());
@@ -106,7 +77,6 @@ std::string header_differences(const Dataset& one, const Dataset& other) {
   found.between("seed", one.seed, other.seed);
   constexpr auto mass = static_cast<std::size_t>(Field::mass);
   if (found.none() && one.bodies.fields[mass] != other.bodies.fields[mass]) found.note("masses");
-  return found.text();
 }
 
 /// Whether the vectors from field `x` on agree with those of the reference, and prints their
@@ -153,26 +123,6 @@ bool agree(std::string_view what, const Bodies& bodies, const Bodies& reference,
   return differing == 0;
 }
 
-ExitCode verify(const NbodyOptions& options) {
-  if (!std::isfinite(options.tolerance) || options.tolerance < 0) {
-    refuse({"--tolerance"}, fmt::format("{} is out of range", options.tolerance),
-           "a finite number, 0 or more", "use another number");
-  }
-  const Dataset dataset = nbody::read_dataset(options.file);
-  const Dataset other = nbody::read_dataset(options.other);
-  if (const std::string different = header_differences(dataset, other); !different.empty()) {
-    print_note("header", "belong to different datasets: they differ in " + different);
-    return ExitCode::failed;
-  }
-  print_note("header", "the same: " + summary(dataset));
-  const auto same = [&](std::string_view what, Field x) {
-    return agree(what, dataset.bodies, other.bodies, x, options.tolerance);
-  };
-  const bool positions = same("positions", Field::px);
-  const bool velocities = same("velocities", Field::vx);
-  return positions && velocities ? ExitCode::success : ExitCode::failed;
-}
-
 // --- trimmed-mean ---
 
 /// One number per line; blank lines are skipped.
@@ -204,10 +154,10 @@ std::vector<double> numbers_in(const std::string& name, std::istream& stream) {
   return numbers;
 }
 
-void trimmed_mean(const NbodyOptions& options) {
+void trimmed_mean(const std::string& wanted) {
   constexpr std::size_t dropped = 2;  // at each end, as in Papadouli et al. 2026, of their 36
-  const bool from_stdin = options.file.empty() || options.file == "-";
-  const std::string name = from_stdin ? "standard input" : options.file;
+  const bool from_stdin = wanted.empty() || wanted == "-";
+  const std::string name = from_stdin ? "standard input" : wanted;
   constexpr std::size_t most_bytes = std::size_t{1} << 29U;
   std::istringstream file;
   if (!from_stdin) file.str(read_regular(name, 0, "a file with one number per line", most_bytes));
@@ -242,54 +192,54 @@ void trimmed_mean(const NbodyOptions& options) {
 }  // namespace
 
 void add_nbody(Command app, int& status) {
-  const auto options = std::make_shared<NbodyOptions>();
-  auto group = app.subcommand(
-      "nbody",
-      "list the rungs of the n-body ladder; generate, integrate and compare files of bodies");
-  group.require_subcommand();
-  const auto add_overwrite = [&](Command sub) {
-    sub.flag("--overwrite", options->overwrite, "overwrite an existing file");
-  };
+  const auto wanted = std::make_shared<BodiesWanted>();
+  auto group = add_dataset<Dataset>(
+      app, status,
+      {.name = "nbody",
+       .about = "list the rungs of the n-body ladder; generate, integrate and compare files of "
+                "bodies",
+       .what = "bodies",
+       .reference = "integrate the bodies of a file in double precision",
+       .tolerance = "largest allowed distance of a body from its reference, relative to the root "
+                    "mean square of all reference positions (or velocities) (default: 0.0002)",
+       .generate =
+           [wanted] {
+             const nbody::Problem problem = problem_of(*wanted);
+             return Dataset{.bodies = nbody::generate(problem), .seed = problem.seed};
+           },
+       .check = [wanted] { (void)problem_of(*wanted); },
+       .compute = nbody::moved,
+       .steps = DatasetFiles<Dataset>::Steps::required,
+       .read = nbody::read_dataset,
+       .write = nbody::write_dataset,
+       .summary = summary,
+       .compare_headers = compare_headers,
+       .agree =
+           [](const Dataset& data, const Dataset& other, std::optional<double> tolerance) {
+             // A simple single-precision program is within 5e-5 after 80 steps of 32 × 4096 bodies.
+             const auto same = [&](std::string_view what, Field x) {
+               return agree(what, data.bodies, other.bodies, x, tolerance.value_or(2e-4));
+             };
+             const bool positions = same("positions", Field::px);
+             return same("velocities", Field::vx) && positions;
+           }},
+      [&](Command& sub) {
+        sub.option("--problem", wanted->problem, "galaxies, single or gravit", "NAME");
+        sub.option("--systems", wanted->systems, "number of independent systems (galaxies: 32)");
+        sub.option("--bodies", wanted->bodies,
+                   "bodies of each system (galaxies: 4096, single: 65536, gravit: 40000)");
+        sub.option("--seed", wanted->seed,
+                   "seed of the generator: the same seed gives the same bodies")
+            .is_seed()
+            .shows_default();
+      });
 
-  auto sub = group.subcommand("generate", "generate bodies from a seed and write them to a file");
-  sub.option("--problem", options->problem, "galaxies, single or gravit", "NAME");
-  sub.option("--systems", options->systems, "number of independent systems (galaxies: 32)");
-  sub.option("--bodies", options->bodies,
-             "bodies of each system (galaxies: 4096, single: 65536, gravit: 40000)");
-  sub.option("--seed", options->seed, "seed of the generator: the same seed gives the same bodies")
-      .is_seed()
-      .shows_default();
-  sub.option("file", options->file, "output file", "FILE").required();
-  add_overwrite(sub);
-  sub.on_run([options] { generate(*options); });
-
-  sub = group.subcommand("reference", "integrate the bodies of a file in double precision");
-  sub.option("file", options->file, "file of bodies", "FILE").required();
-  sub.option("out", options->other, "output file", "OUT").required();
-  sub.option("--steps", options->steps, "number of time steps").required();
-  add_overwrite(sub);
-  sub.on_run([options] { reference(*options); });
-
-  sub = group.subcommand(
-      "verify",
-      "compare two files of bodies: header, positions, velocities; exit status 1 if they differ");
-  sub.option("file", options->file, "file of bodies", "FILE").required();
-  sub.option("reference", options->other,
-             "file of reference bodies, for example from strata nbody reference", "REFERENCE")
-      .required();
-  sub.option(
-         "--tolerance", options->tolerance,
-         "largest allowed distance of a body from its reference, relative to the root mean square "
-         "of all reference positions (or velocities)")
-      .shows_default();
-  sub.on_run([options, &status] { status = static_cast<int>(verify(*options)); });
-
-  sub = group.subcommand(
+  const auto file = std::make_shared<std::string>();
+  auto sub = group.subcommand(
       "trimmed-mean",
       "mean of a list of numbers without the two highest and two lowest, and the median");
-  sub.option("file", options->file, "file with one number per line; default: standard input",
-             "FILE");
-  sub.on_run([options] { trimmed_mean(*options); });
+  sub.option("file", *file, "file with one number per line; default: standard input", "FILE");
+  sub.on_run([file] { trimmed_mean(*file); });
 
   group.subcommand("ladder", "list every rung: change, source and expected gain").on_run([] {
     print_ladder("nbody");

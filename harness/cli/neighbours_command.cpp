@@ -21,18 +21,13 @@ namespace {
 
 using neighbours::AgentData;
 
-struct NeighboursOptions {
+struct AgentsWanted {
   std::string problem = "boids";
   std::string spread = "uniform";
   std::uint32_t agents = 16384;
   std::optional<float> world;
   std::optional<float> radius;
   std::uint64_t seed = 2008;
-  std::string file;
-  std::string other;  ///< the file to compare with, or the result
-  std::uint32_t steps = 0;
-  double tolerance = 1e-6;
-  bool overwrite = false;
 };
 
 template <class Enum>
@@ -44,7 +39,7 @@ Enum named(const char* of, const std::string& text) {
   return *value;
 }
 
-neighbours::Problem problem_of(const NeighboursOptions& options) {
+neighbours::Problem problem_of(const AgentsWanted& options) {
   neighbours::Problem problem{.kind = named<neighbours::Kind>("--problem", options.problem),
                               .spread = named<neighbours::Spread>("--spread", options.spread),
                               .agents = options.agents,
@@ -73,32 +68,7 @@ std::string summary(const AgentData& data) {
                                      : "without neighbours");
 }
 
-void write(const NeighboursOptions& options, const std::string& file,
-           const std::function<AgentData()>& make) {
-  write_new(file, options.overwrite, make, neighbours::write_agents,
-            [](const AgentData& data) { return summary(data); });
-}
-
-void generate(const NeighboursOptions& options) {
-  const neighbours::Problem problem = problem_of(options);
-  write(options, options.file, [&] {
-    return AgentData{
-        .problem = problem, .agents = neighbours::generate(problem), .neighbours = std::nullopt};
-  });
-}
-
-void reference(const NeighboursOptions& options) {
-  AgentData data = neighbours::read_agents(options.file);
-  write(options, options.other, [&] {
-    return neighbours::with_neighbours(neighbours::moved(std::move(data), options.steps));
-  });
-}
-
-// --- verify ---
-
-/// The differences in header: such files belong to different datasets.
-std::string header_differences(const AgentData& one, const AgentData& other) {
-  Differences found;
+void compare_headers(Differences& found, const AgentData& one, const AgentData& other) {
   found.between("problem", to_string(one.problem.kind), to_string(other.problem.kind));
   found.between("spread", to_string(one.problem.spread), to_string(other.problem.spread));
   found.between("agents", one.problem.agents, other.problem.agents);
@@ -106,7 +76,6 @@ std::string header_differences(const AgentData& one, const AgentData& other) {
   found.between("squared reach", one.problem.radius_squared, other.problem.radius_squared);
   found.between("seed", one.problem.seed, other.problem.seed);
   found.between("steps", one.steps, other.steps);
-  return found.text();
 }
 
 /// Whether every position equals the reference's within `tolerance` of the world's extent.
@@ -155,69 +124,54 @@ bool same_neighbours(const AgentData& data, const AgentData& reference) {
   return wrong == 0;
 }
 
-ExitCode verify(const NeighboursOptions& options) {
-  if (!std::isfinite(options.tolerance) || options.tolerance < 0) {
-    refuse({"--tolerance"}, fmt::format("{} is out of range", options.tolerance),
-           "a finite number, 0 or more", "use another number");
-  }
-  const AgentData data = neighbours::read_agents(options.file);
-  const AgentData other = neighbours::read_agents(options.other);
-  if (const std::string different = header_differences(data, other); !different.empty()) {
-    print_note("header", "belong to different datasets: they differ in " + different);
-    return ExitCode::failed;
-  }
-  print_note("header", "the same: " + summary(other));
-  const bool places = same_places(data, other, options.tolerance);
-  const bool neighbours = same_neighbours(data, other);
-  return places && neighbours ? ExitCode::success : ExitCode::failed;
-}
-
 }  // namespace
 
 void add_neighbours(Command app, int& status) {
-  const auto options = std::make_shared<NeighboursOptions>();
-  auto group = app.subcommand("neighbours",
-                              "generate files of agents, find their neighbours, compare files");
-  group.require_subcommand();
-  const auto add_overwrite = [&](Command sub) {
-    sub.flag("--overwrite", options->overwrite, "overwrite an existing file");
-  };
-
-  auto sub = group.subcommand("generate", "generate agents from a seed and write them to a file");
-  sub.option("--problem", options->problem, "boids, circles or list", "NAME");
-  sub.option("--spread", options->spread, "uniform, clustered or jittered", "NAME");
-  sub.option("--agents", options->agents, "number of agents").shows_default();
-  sub.option("--world", options->world,
-             "radius of the sphere for boids (default 50), edge of the cube otherwise (density 1; "
-             "jittered: about 1/16)");
-  sub.option("--radius", options->radius,
-             "agents closer than this are neighbours (boids: √18, others: 2)");
-  sub.option("--seed", options->seed, "seed of the generator: the same seed gives the same agents")
-      .is_seed()
-      .shows_default();
-  sub.option("file", options->file, "output file", "FILE").required();
-  add_overwrite(sub);
-  sub.on_run([options] { generate(*options); });
-
-  sub = group.subcommand(
-      "reference", "move the agents of a file and find their neighbours, in double precision");
-  sub.option("file", options->file, "file of agents", "FILE").required();
-  sub.option("out", options->other, "output file", "OUT").required();
-  sub.option("--steps", options->steps, "number of time steps before the search").shows_default();
-  add_overwrite(sub);
-  sub.on_run([options] { reference(*options); });
-
-  sub = group.subcommand(
-      "verify",
-      "compare two files of agents: header, positions, neighbours; exit status 1 if they differ");
-  sub.option("file", options->file, "file of agents", "FILE").required();
-  sub.option("reference", options->other, "file of reference agents", "REFERENCE").required();
-  sub.option(
-         "--tolerance", options->tolerance,
-         "largest allowed distance of an agent from its reference, relative to the extent of the "
-         "world")
-      .shows_default();
-  sub.on_run([options, &status] { status = static_cast<int>(verify(*options)); });
+  const auto wanted = std::make_shared<AgentsWanted>();
+  (void)add_dataset<AgentData>(
+      app, status,
+      {.name = "neighbours",
+       .about = "generate files of agents, find their neighbours, compare files",
+       .what = "agents",
+       .reference = "move the agents of a file and find their neighbours, in double precision",
+       .tolerance = "largest allowed distance of an agent from its reference, relative to the "
+                    "extent of the world (default: 1e-06)",
+       .generate =
+           [wanted] {
+             const neighbours::Problem problem = problem_of(*wanted);
+             return AgentData{.problem = problem,
+                              .agents = neighbours::generate(problem),
+                              .neighbours = std::nullopt};
+           },
+       .check = [wanted] { (void)problem_of(*wanted); },
+       .compute =
+           [](AgentData data, std::uint32_t steps) {
+             return neighbours::with_neighbours(neighbours::moved(std::move(data), steps));
+           },
+       .steps = DatasetFiles<AgentData>::Steps::optional,
+       .read = neighbours::read_agents,
+       .write = neighbours::write_agents,
+       .summary = summary,
+       .compare_headers = compare_headers,
+       .agree =
+           [](const AgentData& data, const AgentData& other, std::optional<double> tolerance) {
+             const bool places = same_places(data, other, tolerance.value_or(1e-6));
+             return same_neighbours(data, other) && places;
+           }},
+      [&](Command& sub) {
+        sub.option("--problem", wanted->problem, "boids, circles or list", "NAME");
+        sub.option("--spread", wanted->spread, "uniform, clustered or jittered", "NAME");
+        sub.option("--agents", wanted->agents, "number of agents").shows_default();
+        sub.option("--world", wanted->world,
+                   "radius of the sphere for boids (default 50), edge of the cube otherwise "
+                   "(density 1; jittered: about 1/16)");
+        sub.option("--radius", wanted->radius,
+                   "agents closer than this are neighbours (boids: √18, others: 2)");
+        sub.option("--seed", wanted->seed,
+                   "seed of the generator: the same seed gives the same agents")
+            .is_seed()
+            .shows_default();
+      });
 }
 
 }  // namespace strata

@@ -454,17 +454,22 @@ void measure(Session& session, Machine& machine, Experiment& experiment) {
   Launches launches{
       machine, experiment,
       std::chrono::duration<double>{std::min(times * plan.seconds_per_case, most_seconds)}};
-  launches.decide_lengths();
   if (experiment.samples != 0) {
     plan.warmups = 0;
     plan.min_samples = experiment.samples;
     plan.max_samples = experiment.samples;
   }
-  const auto began = Clock::now();
-  const auto waited = machine.seconds_waited();
-  const auto seen = collect(launches, plan, [&] { return launches.now(); });
-  judge_preemption(session, machine, experiment, seen, launches.discarded(), began, waited);
-  report(session, machine.names(), experiment, seen);
+  try {
+    launches.decide_lengths();
+    const auto began = Clock::now();
+    const auto waited = machine.seconds_waited();
+    const auto seen = collect(launches, plan, [&] { return launches.now(); });
+    judge_preemption(session, machine, experiment, seen, launches.discarded(), began, waited);
+    report(session, machine.names(), experiment, seen);
+  } catch (const NoClock& error) {
+    judge_launches(session, machine, experiment);  // their checks state why
+    throw std::runtime_error{session.failures() + "clock (" + error.what() + ")"};
+  }
   judge_launches(session, machine, experiment);
   if (experiment.facts) {
     for (auto& [name, value] : experiment.facts(experiment))

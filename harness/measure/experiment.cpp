@@ -2,6 +2,8 @@
 
 #include "harness/record/statistics.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -248,6 +250,11 @@ double median_hertz(const Launched& launched) {
   hertz.reserve(launched.stamps.size());
   for (const Stamp& stamp : launched.stamps)
     hertz.push_back(cycles_of(stamp) / seconds_of(stamp));
+  const auto missing =
+      std::ranges::count_if(hertz, [](double rate) { return !std::isfinite(rate); });
+  if (missing > 0) {
+    throw NoClock{fmt::format("{} of {} writers have no rate of the clock", missing, hertz.size())};
+  }
   return median(hertz);
 }
 

@@ -15,6 +15,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
@@ -359,8 +360,12 @@ void add_both(Experiment& experiment, const std::string& quantity, const std::st
 [[nodiscard]] std::function<Lengths(const std::function<Launched(const Length&)>&)>
 lengths_by_trial(double seconds, double work_of_round);
 
+/// Clocks that give no rate: both were read at one time, or a writer left no stamp.
+class NoClock : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 /// The rate of the core's clock during a launch: the median of all writers, from their first mark
-/// to their second.
+/// to their second. Throws NoClock if a writer has none.
 [[nodiscard]] double median_hertz(const Launched& launched);
 
 /// The inner timer of the steps of a sample on a GPU, from stamps of each SM before and after them:

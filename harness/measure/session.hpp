@@ -4,6 +4,7 @@
 #include "harness/counters/counters.hpp"
 #include "harness/counters/tracer.hpp"
 #include "harness/record/device.hpp"
+#include "harness/record/device_facts.hpp"
 #include "harness/record/gates.hpp"
 #include "harness/record/measurement.hpp"
 
@@ -64,6 +65,8 @@ class Session {
 
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] Device& device() { return device_; }
+  /// Throws Skipped naming a fact that the device does not report.
+  [[nodiscard]] GpuFacts gpu() { return gpu_facts(device_.identity().facts); }
   [[nodiscard]] Cache& cache() { return cache_; }
 
   /// Null while the case is timed. Otherwise the benchmark does its work under this source and
@@ -79,6 +82,8 @@ class Session {
   /// Why a timed case has no counts: the detail of its level gate.
   [[nodiscard]] const std::string& counting_note() const { return counting_.note; }
 
+  /// The session's case.
+  [[nodiscard]] const Case& which() const { return record_.which; }
   /// Of the session's case.
   [[nodiscard]] const Params& params() const { return record_.which.params; }
   /// The value of an axis. Throws std::out_of_range for an axis that the benchmark did not declare.
@@ -103,6 +108,14 @@ class Session {
   /// Adds predicted_gate().
   void as_predicted(std::span<const ComparedCount> numbers) { add(predicted_gate(numbers)); }
   void add(Gate gate) { record_.gates.push_back(std::move(gate)); }
+  /// "result (…), placement (…), " of the gates that failed so far.
+  [[nodiscard]] std::string failures() const {
+    std::string words;
+    for (const Gate& gate : record_.gates) {
+      if (gate.verdict == Verdict::failed) words += gate.name + " (" + gate.detail + "), ";
+    }
+    return words;
+  }
   void fact(const std::string& name, Fact value) { record_.facts[name] = std::move(value); }
 
  private:

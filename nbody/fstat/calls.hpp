@@ -4,11 +4,9 @@
 
 #include "nbody/fstat/device_rung.hpp"
 
-#if defined(STRATA_HAS_CUDA) || defined(__CUDACC__)
-
 namespace strata::fstat {
 
-/// Where a call's sums are, on both sides.
+/// The sums of a call, on both sides.
 struct CallSums {
   Sums* device = nullptr;
   PinnedBuffer<Sums>* host = nullptr;
@@ -109,5 +107,3 @@ template <class Bring>
 }
 
 }  // namespace strata::fstat
-
-#endif

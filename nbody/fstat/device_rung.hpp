@@ -1,14 +1,10 @@
-// What the file of a rung on a GPU needs: the words of its story, and, for its code, what a pass
-// reads and writes on both sides, and how an observation gets there. Without CUDA the story alone
-// is compiled.
+// Types of rungs on a GPU: inputs and outputs of a pass on both sides, and the copies of an
+// observation.
 #pragma once
-
-#include "nbody/fstat/ladder.hpp"
-
-#if defined(__CUDACC__) || defined(STRATA_HAS_CUDA)
 
 #include "harness/cuda/queue.hpp"
 #include "nbody/fstat/kernel_step.hpp"
+#include "nbody/fstat/ladder.hpp"
 #include "nbody/fstat/pieces.hpp"
 #include "nbody/fstat/verification.hpp"
 
@@ -31,7 +27,7 @@ struct DevicePass {
   std::uint64_t* allocations = nullptr;
 
   [[nodiscard]] const Problem& problem() const { return seen->problem; }
-  /// Where the results of a sky point and a cell begin.
+  /// Index of the first result of a sky point and a cell.
   [[nodiscard]] std::size_t result(std::uint32_t sky, std::uint32_t cell,
                                    std::uint32_t stack = 0) const {
     const Problem& p = problem();
@@ -73,7 +69,7 @@ struct DeviceKernel {
 /// Prepares a rung. Throws Skipped where the device cannot do it.
 using MakeDeviceKernel = DeviceKernel (*)(const Observation&, const Choice&);
 
-/// What a pass left, and cost.
+/// Results and costs of a pass.
 struct DeviceResults {
   std::vector<Sums> sums;  ///< empty: not requested
   std::vector<float> two_f;
@@ -81,9 +77,9 @@ struct DeviceResults {
   double terms = 0;
 };
 /// A pass; as it is verified, or as it is timed.
-enum class Asked { everything, two_f };
+enum class Wanted { everything, two_f };
 [[nodiscard]] DeviceResults pass_on_device(const DeviceKernel& kernel, const Observation& seen,
-                                           Asked asked);
+                                           Wanted wanted);
 
 /// Verifies a rung, then times it.
 void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make);
@@ -118,7 +114,7 @@ class PackedSpectra {
   TwoSided<std::uint32_t> first_;
 };
 
-/// What is packed for each sky point.
+/// The vectors packed for each sky point.
 class PackedSky {
  public:
   explicit PackedSky(const Observation& seen)
@@ -165,7 +161,7 @@ struct PackedVectorsOnDevice {
   }
 };
 
-/// When spectra are packed and copied.
+/// Packing and copying of spectra.
 enum class Spectra { each_sky_point, once };
 
 /// A rung that packs each sky point and then calls sum(pass, sky, step, queue), where the step's
@@ -211,9 +207,3 @@ template <class Sum>
 }
 
 }  // namespace strata::fstat
-
-#else
-namespace strata::fstat {
-inline constexpr auto make = nullptr;  ///< in the place of a rung's own
-}
-#endif

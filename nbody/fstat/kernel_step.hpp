@@ -1,4 +1,4 @@
-// What kernels are given, and how the one that several rungs share is launched.
+// Arguments of kernels, and the launch of the kernel that several rungs share.
 #pragma once
 
 #include "nbody/fstat/problem/elements.hpp"

@@ -4,9 +4,6 @@
 
 #include "harness/case/choices.hpp"
 #include "nbody/fstat/device_rung.hpp"
-
-#if defined(__CUDACC__)
-
 #include "nbody/fstat/fixed_phase.hpp"
 #include "nbody/fstat/signal_terms.cuh"
 
@@ -25,13 +22,13 @@ __device__ inline void sum_in_lane(const KernelStep& step, const Body& body) {
   const std::uint32_t* const first = step.first + blockIdx.y * step.detectors;
   const std::uint32_t from = first[0];
   const std::uint32_t end = first[step.detectors];
-  tell(step.work, has_template ? end - from : 0);
+  count_terms(step.work, has_template ? end - from : 0);
   if (!has_template) return;
   const std::uint32_t cell = lane / step.frequencies;
   const std::uint32_t j = lane % step.frequencies;
   Sums sums;
   body(sums, cell, j, from, end);
-  leave(step, blockIdx.y, (cell * step.stacks + blockIdx.y) * step.frequencies + j, sums);
+  store_result(step, blockIdx.y, (cell * step.stacks + blockIdx.y) * step.frequencies + j, sums);
 }
 
 /// Blocks for the templates of all cells of the step.
@@ -49,7 +46,7 @@ struct alignas(16) SharedSignal {
   const std::uint32_t most_cells = (usual_block - 1) / step.frequencies + 2;
   return step.cells < most_cells ? step.cells : most_cells;
 }
-/// How a kernel is launched that calls what follows, for stacks of so many signals at most.
+/// Launch shape of kernels that call the following, for stacks of at most `signals` signals.
 [[nodiscard]] inline LaunchShape shape_in_fixed_point(const KernelStep& step,
                                                       std::uint32_t signals) {
   const std::size_t of_signal = sizeof(SharedSignal) + cells_of_block(step) * sizeof(FixedStart);
@@ -103,5 +100,3 @@ __device__ inline void sum_in_fixed_point(const KernelStep& step, const Term& te
 }
 
 }  // namespace strata::fstat
-
-#endif

@@ -1,7 +1,6 @@
-// How a rung on a GPU is verified and timed.
+// Verification and timing of a rung on a GPU.
 #include "harness/cpu/host_steps.hpp"
-#include "harness/cuda/timed_steps.cuh"
-#include "harness/measure/engine.hpp"
+#include "nbody/common/device_run.hpp"
 #include "nbody/fstat/device_rung.hpp"
 #include "nbody/fstat/rung_experiment.hpp"
 
@@ -13,12 +12,12 @@ namespace {
 /// An observation in pieces of page-locked memory, and where its results go.
 class DeviceCase {
  public:
-  DeviceCase(const Observation& seen, Asked asked)
+  DeviceCase(const Observation& seen, Wanted wanted)
       : seen_{seen},
         memory_{Pieces::bytes_of(seen)},
         pieces_{seen, memory_.span()},
         two_f_{seen.problem.results()} {
-    if (asked == Asked::two_f) return;
+    if (wanted == Wanted::two_f) return;
     sums_.emplace(seen.problem.results());
     work_.emplace(1, Where::current());
   }
@@ -40,7 +39,7 @@ class DeviceCase {
             .allocations = &allocations_};
   }
   [[nodiscard]] std::span<const float> two_f() const { return two_f_.host.span(); }
-  /// What a pass through this queue left, all of which is done.
+  /// Results of a pass through this queue, which is complete.
   [[nodiscard]] DeviceResults results(const Queue& queue, bool sums_on_host) const {
     const std::span<const float> values = two_f();
     DeviceResults all{.two_f = {values.begin(), values.end()},
@@ -66,9 +65,9 @@ class DeviceCase {
 
 }  // namespace
 
-DeviceResults pass_on_device(const DeviceKernel& kernel, const Observation& seen, Asked asked) {
+DeviceResults pass_on_device(const DeviceKernel& kernel, const Observation& seen, Wanted wanted) {
   const Stream stream;
-  DeviceCase vectors{seen, asked};
+  DeviceCase vectors{seen, wanted};
   vectors.restore(stream);
   Queue queue{stream};
   kernel.run(vectors.pass(), queue);
@@ -80,15 +79,15 @@ void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make) {
   const Case& which = shared_case(session, problem_of(session));
   const Choice choice = choice_of(session);
   const DeviceKernel kernel = make(which.seen, choice);
-  CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
-  const Stream& stream = machine.stream();
-  const DeviceResults verified = pass_on_device(kernel, which.seen, Asked::everything);
-  DeviceCase vectors{which.seen, Asked::two_f};
+  DeviceRun run{session};
+  const Stream& stream = run.stream();
+  const DeviceResults verified = pass_on_device(kernel, which.seen, Wanted::everything);
+  DeviceCase vectors{which.seen, Wanted::two_f};
   Queue queue{stream, session.tracer()};
   const auto pass = [&] { kernel.run(vectors.pass(), queue); };
 
   vectors.restore(stream);
-  require_time_for_samples(session.plan(), machine.time_caller(pass), "a pass");
+  require_time_for_samples(session.plan(), run.machine().time_caller(pass), "a pass");
   RungCase described{
       .rung = rung,
       .choice = choice,
@@ -96,26 +95,16 @@ void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make) {
       .results = which.seen.problem.results(),
       .accuracy = accuracy_of(which, verified.sums, verified.two_f, rung.approximate),
       .counted = vectors.results(queue, kernel.sums_on_host).costs,
-      .predicted = rung.predicted(which.seen),
+      .predicted = costs_of(rung)(which.seen),
       .counted_terms = verified.terms,
-      .sms = gpu_facts(session.device().identity().facts).sms,
+      .sms = run.gpu().sms,
       .core_seconds = seconds_of_core(),
       .different_at_end = [&] { return different(vectors.two_f(), verified.two_f); },
-      .sample = [&] { return machine.time_both_sides(pass, /*held=*/false).device; }};
+      .sample = [&] { return run.seconds(pass); },
+      .facts = run.facts_of(kernel.kernels.front(), kernel.block)};
   described.counted.idle_threads = verified.costs.idle_threads;
-  const KernelCode code = machine.code(kernel.kernels.front());
-  described.facts = {{"registers", std::int64_t{code.registers}},
-                     {"shared_bytes", static_cast<std::int64_t>(code.shared_bytes)},
-                     {"threads", std::int64_t{kernel.block}}};
-
-  Experiment experiment = describe(described);
-  experiment.kernels = kernel.kernels;
-  experiment.prepare = [&] {
-    machine.poison();
-    vectors.restore(stream);
-  };
-  observe_steps(experiment, machine, described.sms, pass);
-  measure(session, machine, experiment);
+  run.measure(
+      session, describe(described), kernel.kernels, [&] { vectors.restore(stream); }, pass);
 }
 
 }  // namespace strata::fstat

@@ -33,7 +33,7 @@ class Pieces {
   std::vector<std::vector<Matrix>> matrices_;
 };
 
-/// Where an observation as seen from one sky point is put: vectors of data, and of where these are.
+/// Memory for an observation as seen from one sky point: vectors of data, and of their addresses.
 struct Packed {
   std::span<Bin> bins;                ///< all spectra; empty: they and the next two stay
   std::span<const Bin*> spectra;      ///< of each signal

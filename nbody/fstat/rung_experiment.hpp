@@ -1,7 +1,7 @@
-// What is reported of a rung's case on any backend, everything but its launches. Host only.
+// The description of a rung's case on any backend, except its launches. Host only.
 #pragma once
 
-#include "harness/measure/experiment.hpp"
+#include "nbody/common/step_case.hpp"
 #include "nbody/fstat/ladder.hpp"
 #include "nbody/fstat/verification.hpp"
 

@@ -6,16 +6,16 @@
 
 namespace strata::fstat {
 
-/// Says that a thread computed so many terms.
-__device__ inline void tell(Work* work, std::uint32_t terms) {
+/// Counts the terms of a thread.
+__device__ inline void count_terms(Work* work, std::uint32_t terms) {
   if (work == nullptr) return;
   if (terms > 0) atomicAdd(&work->terms, terms);
   if (terms == 0) atomicAdd(&work->idle_threads, 1);
 }
 
-/// Leaves the sums of a template and its 2F.
-__device__ inline void leave(const KernelStep& step, std::uint32_t stack, std::uint32_t at,
-                             const Sums& sums) {
+/// Stores the sums of a template and its 2F.
+__device__ inline void store_result(const KernelStep& step, std::uint32_t stack, std::uint32_t at,
+                                    const Sums& sums) {
   if (step.sums != nullptr) step.sums[at] = sums;
   if (step.two_f != nullptr) step.two_f[at] = two_f(sums, step.matrices[step.stack + stack]);
 }
@@ -31,7 +31,7 @@ __device__ inline Sums term_of_thread(const KernelStep& step) {
     count = step.first[group + 1] - from;
   }
   const bool has_signal = threadIdx.x < count;
-  tell(step.work, has_signal ? 1 : 0);
+  count_terms(step.work, has_signal ? 1 : 0);
   Sums term;
   if (has_signal) {
     const std::uint32_t s = from + threadIdx.x;

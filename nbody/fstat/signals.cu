@@ -17,7 +17,7 @@ __global__ void sum_signals(KernelStep step) {
   Sums all;
   for (std::uint32_t t = 0; t < threads; ++t)
     all = all + terms[t];
-  leave(step, blockIdx.y, blockIdx.y * step.frequencies + blockIdx.x, all);
+  store_result(step, blockIdx.y, blockIdx.y * step.frequencies + blockIdx.x, all);
 }
 
 }  // namespace

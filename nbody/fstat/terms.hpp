@@ -24,7 +24,7 @@ namespace strata::fstat {
   return (x + units_are_its_last_digit) - units_are_its_last_digit;
 }
 
-/// Where a signal arrives in a spectrum.
+/// Position of a signal in a spectrum.
 struct Arrival {
   std::uint32_t bin = 0;  ///< the first of its window, as an index of the spectrum
   float kappa = 0;        ///< of a bin, from the window's 8th on: from 0 to 1

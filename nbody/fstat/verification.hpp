@@ -1,4 +1,4 @@
-// How what a rung left is held against double precision, on any backend. Host only.
+// Comparison of a rung's results with double precision, on any backend. Host only.
 #pragma once
 
 #include "harness/measure/session.hpp"

@@ -80,7 +80,7 @@ __device__ __forceinline__ float turned(float value, unsigned lane) {
 }
 
 /// A body without mass, at the place of its reader: it exerts no force.
-__device__ __forceinline__ float4 nobody() {
+__device__ __forceinline__ float4 massless() {
   return {0, 0, 0, 0};
 }
 

@@ -1,9 +1,8 @@
-// Which groups interact on tensor cores: a bit for each pair, tested by tiles first.
+// Groups that interact on tensor cores: a bit for each pair, tested by tiles first.
 #pragma once
 
 #include "nbody/gravity/tensor_sums.cuh"
 
-#if defined(__CUDACC__)
 namespace strata::nbody::tensor {
 
 /// A block tests which groups of a tile are far from those with which they interact; other pairs
@@ -46,4 +45,3 @@ __device__ __forceinline__ void far_of_tile(const Pairs& all, std::uint32_t* far
 }
 
 }  // namespace strata::nbody::tensor
-#endif

@@ -5,19 +5,8 @@
 // case.
 #pragma once
 
-#include "nbody/gravity/rung_kernels.cuh"
-
-namespace strata::nbody {
-
-/// The axis of the number of GPUs.
-[[nodiscard]] inline Axis gpus_axis() {
-  return numbers("gpus", "GPUs that share the work", {"1", "2", "3", "4", "8"}, {"1", "2", "4"});
-}
-
-}  // namespace strata::nbody
-
-#if defined(__CUDACC__)
 #include "harness/cuda/peer.hpp"
+#include "nbody/gravity/rung_kernels.cuh"
 
 #include <cstddef>
 #include <memory>
@@ -69,4 +58,3 @@ class Fleet {
 void measure_rung(Session& session, const Rung& rung, MakeFleet make);
 
 }  // namespace strata::nbody
-#endif

@@ -1,6 +1,7 @@
 #include "nbody/gravity/ladder.hpp"
 
 #include "harness/case/choices.hpp"
+#include "harness/model/layout.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +9,6 @@
 
 namespace strata::nbody {
 namespace {
-
-constexpr std::string_view order{STRATA_RUNGS};  // of CMakeLists.txt: ",serial,openmp,…,"
 
 std::optional<std::string> excluded(const Rung& rung, const Params& params, Backend backend) {
   if (backend != rung.backend) return "the rung belongs to another backend";
@@ -33,15 +32,19 @@ std::optional<std::string> excluded(const Rung& rung, const Params& params, Back
   return std::nullopt;
 }
 
+void complete(Benchmark& benchmark, const Rung& rung) {
+  benchmark.axes.insert(benchmark.axes.begin() + 3, {.name = "layout",
+                                                     .meaning = "memory layout of the bodies",
+                                                     .choices = names_of<Layouts>(),
+                                                     .defaults = {rung.layouts.front()}});
+  benchmark.excludes = [rung](const Params& params, Backend backend) {
+    return excluded(rung, params, backend);
+  };
+}
+
+[[maybe_unused]] const bool is_enrolled = enrol_ladder("nbody", complete);
+
 }  // namespace
-
-const std::vector<Rung>& ladder() {
-  return rungs_in_order<Rung>(order);
-}
-
-const Rung& rung_named(std::string_view name) {
-  return rung_of(ladder(), name);
-}
 
 double rms_bound(const Rung& rung, std::uint32_t bodies, bool dominated) {
   constexpr double rounding = 0x1p-24;
@@ -66,52 +69,6 @@ Accuracy accuracy_of(const Rung& rung, std::uint32_t bodies, const Error& error,
           .largest = error.relative_maximum,
           .largest_bound = maximum_over_rms * bound,
           .finite = error.finite};
-}
-
-Benchmark declare_rung(const Rung& rung) {
-  const bool gpu = rung.backend == Backend::cuda;
-  Benchmark benchmark{
-      .suite = "nbody",
-      .name = rung.name,
-      .question = rung.question,
-      .axes = {listed_axis("problem", "what is computed, and for how many systems",
-                           {"galaxies", "single", "gravit"}, {"galaxies", "single"}),
-               number_axis("systems", "independent systems (single, gravit: 1)", 1, 4096,
-                           {"1", gpu ? "32" : "4"}),
-               {.name = "bodies",
-                .meaning = "bodies per system",
-                .minimum = 1,
-                .maximum = 1 << 22,
-                .defaults = gpu ? std::vector<std::string>{"4096", "65536"}
-                                : std::vector<std::string>{"1024"}},
-               {.name = "layout",
-                .meaning = "memory layout of the bodies",
-                .choices = names_of<Layouts>(),
-                .defaults = {rung.layouts.front()}}},
-      .data_axes = 3,
-      .counter_sets =
-          gpu ? std::vector<std::string>{"flops", "issue", "occupancy", "shared", "stalls"}
-              : std::vector<std::string>{},
-      .quantities =
-          {{"interactions_per_second", "N² interactions of each system and step, by each timer"},
-           {"step_time", "one step of all systems"},
-           {"nominal_flops_per_second", "20 operations per interaction, as in the literature"},
-           {"relative_rms_error",
-            "root mean square error of the accelerations against double precision"},
-           {"relative_maximum_error", "error of the worst body, over the root mean square of all"},
-           {"energy_drift", "galaxies: relative change of total energy over the steps of a sample"},
-           {"momentum_drift", "galaxies: change of total momentum over the sum of m|v|"},
-           {"issue_limit", "interactions per second if a warp issued in every cycle"}},
-      .seconds_per_case = gpu ? 0.2 : 0.3,
-      .excludes = [rung](const Params& params, Backend backend) {
-        return excluded(rung, params, backend);
-      }};
-  benchmark.axes.insert(benchmark.axes.end(), rung.axes.begin(), rung.axes.end());
-  return benchmark;
-}
-
-bool add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body) {
-  return strata::detail::add_rung("nbody", order, rung, declare, body);
 }
 
 }  // namespace strata::nbody

@@ -1,7 +1,5 @@
-// How a rung on a GPU is verified, timed and counted.
-#include "harness/cuda/cuda_machine.hpp"
-#include "harness/cuda/sm_stamps.cuh"
-#include "harness/measure/engine.hpp"
+// Verification, timing and counting of a rung on a GPU.
+#include "nbody/common/device_run.hpp"
 #include "nbody/gravity/rung_kernels.cuh"
 
 #include <optional>
@@ -26,25 +24,21 @@ void measure_rung(Session& session, const Rung& rung, MakeRungKernel make) {
   const std::string& layout = session.param("layout");
   const ReferenceProblem& right = reference_problem(session, problem, device_reference);
   const RungKernel kernel = make(session, problem);
-  CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
-  const Stream& stream = machine.stream();
+  DeviceRun run{session};
+  const Stream& stream = run.stream();
   DeviceSteps buffers{layout, right.bodies, moves};
   const auto steps = buffers.steps(moves ? galaxies_steps : 1, time_step);
-  const KernelCode code = machine.code(kernel.kernel);
 
   RungCase which{.rung = rung,
                  .problem = problem,
                  .steps = steps.size(),
                  .verified = verify(kernel, layout, right.bodies, moves, right.pulls),
-                 .sms = gpu_facts(session.device().identity().facts).sms,
+                 .sms = run.gpu().sms,
                  .square_roots = kernel.square_roots,
-                 .facts = {{"registers", std::int64_t{code.registers}},
-                           {"shared_bytes", static_cast<std::int64_t>(code.shared_bytes)},
-                           {"threads", std::int64_t{kernel.threads}}}};
+                 .facts = run.facts_of(kernel.kernel, kernel.threads)};
   if (kernel.facts) which.facts.merge(kernel.facts());
   judge_last_sample(which, buffers, right, device_reference);
   Experiment experiment = describe(which);
-  experiment.kernels = {kernel.kernel};
   if (problem.bodies > kernel.most_counted) {
     experiment.counts.reset();
     experiment.not_counted = "a pass of the profiler takes longer than the time limit of a case";
@@ -57,41 +51,27 @@ void measure_rung(Session& session, const Rung& rung, MakeRungKernel make) {
                       in.emplace(buffers.from.size(), Where::current()).data());
     out.emplace(buffers.acceleration.size(), Where::current());
   }
-  const auto mark = [&](unsigned number, unsigned blocks) {
-    stamp<<<blocks, 32, 0, stream.get()>>>(machine.device_stamps(), number);
-  };
-  const auto before = [&] {
-    if (in) in->upload_to(buffers.from, stream.get());
-    mark(0, 2 * which.sms);
-  };
-  const auto after = [&] {
-    mark(1, 2 * which.sms);
-    if (out) out->download_from(buffers.acceleration, stream.get());
-  };
-  const auto all_steps = [&] {
-    for (const Step& step : steps)
-      kernel.launch(step, stream.get());
-  };
-  experiment.prepare = [&] {
-    machine.poison();
-    restore(buffers, stream);
-  };
-  experiment.observe = [&]() -> std::vector<double> {
-    const BothSides seen = machine.time_both_sides(all_steps, /*held=*/false, {before, after});
-    machine.land();
-    const StampedSteps inside = stamped_steps(machine.stamps());
-    return {seen.device, inside.seconds, inside.core_hertz, seen.caller};
-  };
   if (session.counters() != nullptr) {
     Slope counted;  // both counted launches contain the stamp, one contains a step
     counted.prepare = [&](const Call&) { restore(buffers, stream); };
     counted.launch = [&](const Call& call) {
-      mark(0, 1);
+      run.mark(0, 1);
       if (call.length.rounds > 0) kernel.launch(steps.front(), stream.get());
     };
     experiment.slopes = {counted};
   }
-  measure(session, machine, experiment);
+  run.measure(
+      session, experiment, {kernel.kernel}, [&] { restore(buffers, stream); },
+      [&] {
+        for (const Step& step : steps)
+          kernel.launch(step, stream.get());
+      },
+      [&] {
+        if (in) in->upload_to(buffers.from, stream.get());
+      },
+      [&] {
+        if (out) out->download_from(buffers.acceleration, stream.get());
+      });
 }
 
 }  // namespace strata::nbody

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace strata::nbody {
 namespace {
@@ -20,30 +23,29 @@ void add(Session& session, const char* quantity, const char* unit, Provenance pr
                           .samples = {value}});
 }
 
-double median_of(const std::vector<Sample>& samples, std::size_t number) {
-  std::vector<double> all;
-  all.reserve(samples.size());
-  for (const Sample& one : samples)
-    all.push_back(one.numbers.at(number));
-  return median(all);
+double interactions_of(const RungCase& which) {
+  return which.problem.interactions() * static_cast<double>(which.steps);
 }
 
-/// Interactions per second, from the sample's number `number`, in seconds.
-Row rate(const RungCase& which, const char* quantity, const Method& method, std::size_t number) {
-  const double interactions = which.problem.interactions() * static_cast<double>(which.steps);
-  return {quantity, "1/s", method,
-          [=](const Sample& seen) { return interactions / seen.numbers.at(number); }};
-}
-/// Seconds per step.
-Row step_time(const RungCase& which, const Method& method, std::size_t number) {
-  const auto steps = static_cast<double>(which.steps);
-  return {"step_time", "s", method,
-          [=](const Sample& seen) { return seen.numbers.at(number) / steps; }};
-}
-
-/// What every case reports: errors, the nominal rate, the facts.
+/// Errors, the nominal rate and the facts of every case.
 Experiment described(const RungCase& which) {
-  Experiment experiment;
+  const double all = interactions_of(which);
+  constexpr double slots_of_special = 8;  // of the special function unit: 16 lanes a cycle
+  const double slots = which.rung.issue_slots_at();
+  StepCase of_steps{
+      .rung = which.rung,
+      .steps = which.steps,
+      .timed = {{"interactions_per_second", "1/s", [=](double seconds) { return all / seconds; }},
+                {"step_time", "s",
+                 [steps = static_cast<double>(which.steps)](double seconds) {
+                   return seconds / steps;
+                 }}},
+      .lane_slots =
+          slots == 0 ? 0 : std::max(slots, slots_of_special * which.rung.special_functions),
+      .sms = which.sms,
+      .facts = which.facts};
+  of_steps.facts["steps"] = static_cast<std::int64_t>(which.steps);
+  Experiment experiment = strata::describe(of_steps);
   const Error& error = which.verified.error;
   if (error.finite) {
     experiment.constants = {
@@ -51,18 +53,15 @@ Experiment described(const RungCase& which) {
         {"relative_maximum_error", "1", Provenance::modelled, "fp64_reference",
          error.relative_maximum}};
   }
-  experiment.conclude = [which](Session& session, const std::vector<Sample>& samples) {
+  experiment.conclude = [all, limit = experiment.conclude](Session& session,
+                                                           const std::vector<Sample>& samples) {
     constexpr double nominal_flops = 20;  // per interaction, as in GPU Gems 3, ch. 31
-    const double interactions = which.problem.interactions() * static_cast<double>(which.steps);
+    std::vector<double> seconds(samples.size());
+    std::ranges::transform(samples, seconds.begin(),
+                           [](const Sample& sample) { return sample.numbers.at(0); });
     add(session, "nominal_flops_per_second", "FLOP/s", Provenance::modelled, "flop_20",
-        nominal_flops * interactions / median_of(samples, 0));
-    if (which.rung.issue_slots == 0 || which.sms == 0) return;
-    constexpr double issued_a_cycle = 128;  // lanes: four warps
-    constexpr double slots_of_special = 8;  // 16 lanes a cycle
-    const double slots =
-        std::max(which.rung.issue_slots, slots_of_special * which.rung.special_functions);
-    add(session, "issue_limit", "1/s", Provenance::modelled, "issue_slots",
-        which.sms * issued_a_cycle * median_of(samples, 2) / slots);
+        nominal_flops * all / median(seconds));
+    limit(session, samples);
   };
   experiment.accuracy = [which](Session& session) {
     const auto of = [&](const Error& of_what, const char* what) {
@@ -86,13 +85,6 @@ Experiment described(const RungCase& which) {
     add(session, "energy_drift", "1", Provenance::modelled, "fp64_reference", energy);
     add(session, "momentum_drift", "1", Provenance::modelled, "fp64_reference", momentum);
     return results;
-  };
-  experiment.facts = [which](const Experiment&) {
-    Facts facts = which.facts;
-    facts.insert({{"steps", static_cast<std::int64_t>(which.steps)},
-                  {"change", which.rung.change},
-                  {"before", which.rung.before}});
-    return facts;
   };
   return experiment;
 }
@@ -163,28 +155,19 @@ Verification verification_of(const Bodies& still, const Bodies& moved,
 }
 
 Experiment describe(const RungCase& which) {
-  const bool gpu = which.rung.backend == Backend::cuda;
-  const char* const inner = gpu ? "globaltimer" : "tsc";
   Experiment experiment = described(which);
-  experiment.rows = {rate(which, "interactions_per_second", By::whole, 0),
-                     step_time(which, By::whole, 0),
-                     rate(which, "interactions_per_second", inner, 1), step_time(which, inner, 1)};
-  experiment.checks.emplace_back(gpu ? TimerPair{number_at(0), By::whole, number_at(1), inner}
-                                     : TimerPair{number_at(1), inner, number_at(0), By::whole});
-  experiment.core_hertz = number_at(2);
   if (which.problem.moves()) {
     experiment.checked = "positions and masses after a step";
     experiment.tally = {.checked = 4 * which.problem.total(),
                         .different = which.verified.misplaced};
   }
-  if (!gpu) {
-    experiment.not_counted = "the counter sets do not cover CPUs";
-    return experiment;
-  }
-  if (which.problem.kind == Kind::gravit) {
+  if (which.rung.backend == Backend::host) return experiment;
+  std::get<TimerPair>(experiment.checks.front()).least = 0;
+  experiment.partly_host_time = which.problem.kind == Kind::gravit;
+  if (experiment.partly_host_time) {
     experiment.rows.push_back({"copied_step_time", "s", "wall", number_at(3)});
-    experiment.partly_host_time = true;
   }
+  experiment.not_counted.clear();
   experiment.unproved = {.gate = "model", .why = {}, .refuted = nullptr};
   experiment.counts = counted(which);
   return experiment;
@@ -192,10 +175,16 @@ Experiment describe(const RungCase& which) {
 
 Experiment describe_several_gpus(const RungCase& which) {
   Experiment experiment = described(which);
-  experiment.rows = {rate(which, "interactions_per_second", "wall", 0), step_time(which, "wall", 0),
-                     rate(which, "interactions_per_second", By::whole, 1),
-                     rate(which, "copied_interactions_per_second", "wall", 2)};
-  experiment.checks.emplace_back(TimerPair{number_at(0), "wall", number_at(1), By::whole});
+  const auto rate = [all = interactions_of(which)](std::size_t number) -> Value {
+    return [=](const Sample& sample) { return all / sample.numbers.at(number); };
+  };
+  experiment.rows = {{"interactions_per_second", "1/s", "wall", rate(0)},
+                     {"step_time", "s", "wall", experiment.rows[1].value},
+                     {"interactions_per_second", "1/s", By::whole, rate(1)},
+                     {"copied_interactions_per_second", "1/s", "wall", rate(2)}};
+  experiment.checks = {TimerPair{number_at(0), "wall", number_at(1), By::whole}};
+  experiment.partly_host_time = false;
+  experiment.core_hertz.reset();
   experiment.has_clock = false;
   experiment.not_counted = "counters are read on one GPU only: see rung register_banks";
   return experiment;

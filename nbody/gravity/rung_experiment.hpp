@@ -2,7 +2,7 @@
 // the verification of their results, and the rows. Host only.
 #pragma once
 
-#include "harness/measure/experiment.hpp"
+#include "nbody/common/step_case.hpp"
 #include "nbody/gravity/ladder.hpp"
 
 #include <algorithm>

@@ -1,17 +1,6 @@
-// Everything for the file of a rung on a GPU: the types of its story, and for its code, kernels of
-// the usual shape: a grid of blocks over the bodies, systems in y. Without nvcc only the story is
-// compiled.
+// Helpers of rungs on a GPU: kernels of the usual shape, a grid of blocks over the
+// bodies, systems in y.
 #pragma once
-
-#include "nbody/gravity/ladder.hpp"
-
-namespace strata::nbody {
-
-inline constexpr unsigned usual_block = 256;  ///< threads
-
-}  // namespace strata::nbody
-
-#if defined(__CUDACC__)
 
 #include "harness/case/choices.hpp"
 #include "harness/cuda/buffer.hpp"
@@ -29,6 +18,7 @@ inline constexpr unsigned usual_block = 256;  ///< threads
 
 namespace strata::nbody {
 
+inline constexpr unsigned usual_block = 256;  ///< threads
 /// Bodies that a counted case with exact square roots can have: with 524,288, one pass of the
 /// profiler takes longer than the time limit of a case (H100).
 inline constexpr std::uint32_t most_counted_of_plain = 262'144;
@@ -90,13 +80,13 @@ __device__ __forceinline__ void walk_tiles(const Work& work, std::uint32_t syste
   const std::uint32_t first = system * work.bodies;
   const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
   const bool real = mine < work.bodies;
-  const float4 me = real ? read_posmass<L>(work.from, first + mine, work.total) : nobody();
+  const float4 me = real ? read_posmass<L>(work.from, first + mine, work.total) : massless();
   Acceleration pulls;
 #pragma unroll 1
   for (std::uint32_t start = 0; start < work.bodies; start += block) {
     const std::uint32_t loaded = start + threadIdx.x;
     tile[threadIdx.x] =
-        loaded < work.bodies ? read_posmass<L>(work.from, first + loaded, work.total) : nobody();
+        loaded < work.bodies ? read_posmass<L>(work.from, first + loaded, work.total) : massless();
     __syncthreads();
 #pragma unroll unroll
     for (unsigned k = 0; k < block; ++k) {
@@ -135,9 +125,3 @@ RungKernel tile_kernel_in_layout(const Session& session, const Problem& problem,
 }
 
 }  // namespace strata::nbody
-
-#else
-namespace strata::nbody {
-inline constexpr auto make = nullptr;  ///< instead of a rung's own
-}
-#endif

@@ -8,7 +8,6 @@
 
 #include "nbody/gravity/rung_kernels.cuh"
 
-#if defined(__CUDACC__)
 namespace strata::nbody::several {
 
 inline constexpr unsigned lanes = 32;
@@ -38,7 +37,7 @@ __device__ __forceinline__ void walk(const Work& work) {
   const std::uint32_t first = blockIdx.y * work.bodies;
   const std::uint32_t group = work.begin + blockIdx.x * (lanes * per_thread);
   const auto read = [&](std::uint32_t i) {
-    return i < work.bodies ? read_posmass<Soaoas>(work.from, first + i, work.total) : nobody();
+    return i < work.bodies ? read_posmass<Soaoas>(work.from, first + i, work.total) : massless();
   };
   float4 me[per_thread];
   Acceleration pulls[per_thread];
@@ -117,4 +116,3 @@ RungKernel kernel_of(const Session& session, const Problem& problem, StepOf step
 }
 
 }  // namespace strata::nbody::several
-#endif

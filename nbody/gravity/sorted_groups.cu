@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(block) gather(Work work, Groups groups) {
     body[k] = read_posmass<Soaoas>(work.from, i, work.total);
     if (!real[k]) body[k].w = 0;
     groups.bodies[begin + k * lanes + lane] = body[k];
-    groups.accelerations[begin + k * lanes + lane] = nobody();
+    groups.accelerations[begin + k * lanes + lane] = massless();
   }
   // Relative to the first body, so that a system far from the origin loses no precision.
   const float origin[3] = {__shfl_sync(whole_warp, body[0].x, 0),

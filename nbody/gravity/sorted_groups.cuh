@@ -5,7 +5,6 @@
 #include "nbody/gravity/rung_kernels.cuh"
 #include "nbody/gravity/tensor_pieces.hpp"
 
-#if defined(__CUDACC__)
 #include <cstddef>
 #include <functional>
 
@@ -45,4 +44,3 @@ struct SortedGroups {
 [[nodiscard]] SortedGroups sorted_groups(std::uint32_t systems, std::uint32_t bodies);
 
 }  // namespace strata::nbody::tensor
-#endif

@@ -6,22 +6,6 @@
 
 #include "nbody/gravity/rung_kernels.cuh"
 
-namespace strata::nbody::tensor {
-
-/// The axis of the distance from which groups are far.
-[[nodiscard]] inline Axis ratio_axis() {
-  return numbers("ratio", "minimum distance of far groups, over the sum of their radii",
-                 {"1.125", "1.25", "1.5", "2"}, {"1.125", "1.25"});
-}
-/// The axis of how many steps use the same order.
-[[nodiscard]] inline Axis sort_axis() {
-  return numbers("sort_every", "steps between two sorts of the bodies", {"1", "4", "16", "80"},
-                 {"1"});
-}
-
-}  // namespace strata::nbody::tensor
-
-#if defined(__CUDACC__)
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -64,4 +48,3 @@ struct SharedStep {
 [[nodiscard]] SharedStep shared_step(const StepOptions& options);
 
 }  // namespace strata::nbody::tensor
-#endif

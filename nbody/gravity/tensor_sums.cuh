@@ -15,7 +15,6 @@
 
 #include "nbody/gravity/sorted_groups.cuh"
 
-#if defined(__CUDACC__)
 namespace strata::nbody::tensor {
 
 inline constexpr unsigned lanes = 32;
@@ -414,13 +413,13 @@ __device__ __forceinline__ void sums_of_far(const Pairs& all) {
       meet(rows, shared.distances[in], shared.moments[in], sums, lane, which, f0, own_moment);
     for (unsigned left = ~which & 0x1111U; left != 0; left &= left - 1) {
       float4* const none = reinterpret_cast<float4*>(sums) + (__ffs(left) - 1) * 16 + lane;
-      none[0] = none[32] = nobody();
+      none[0] = none[32] = massless();
     }
     wait_for_copies();
     __syncthreads();
     const float3 at = scaled(shared.bodies[in][threadIdx.x], centre, scale.length);
     if (n + 2 < end * loads) fetch(n + 2);
-    float4 sum = nobody();
+    float4 sum = massless();
 #pragma unroll
     for (unsigned w = 0; w < warps; ++w) {
       const float4 some = reinterpret_cast<const float4*>(shared.sums[in][w])[threadIdx.x];
@@ -521,4 +520,3 @@ __device__ __forceinline__ void sums_of_near(const Pairs& all, std::uint32_t nea
 }
 
 }  // namespace strata::nbody::tensor
-#endif

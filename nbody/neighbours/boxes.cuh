@@ -1,10 +1,8 @@
 // Boxes of agents that the host makes before each step, one for each block of the search.
 #pragma once
 
-#include "nbody/neighbours/device_rung.cuh"
-
-#if defined(__CUDACC__)
 #include "nbody/neighbours/boxes.hpp"
+#include "nbody/neighbours/searching.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -16,10 +14,10 @@ namespace strata::neighbours {
 
 /// The cells that a block needs. `Cell`: a Slab or a Box.
 template <class Cell>
-struct AskBoxes {
+struct SearchBoxes {
   static constexpr unsigned block = box_size;  ///< threads
   const Cell* cells;
-  const Standing* standing;
+  const OrderedAgent* ordered;
   std::uint32_t blocks;
   float limit;  ///< squared distance up to which a box is searched
 };
@@ -29,11 +27,11 @@ template <class Cell>
 class HostBoxes {
  public:
   explicit HostBoxes(std::uint32_t agents)
-      : standing_{agents}, on_host_{agents}, on_device_{agents} {}
+      : ordered_{agents}, on_host_{agents}, on_device_{agents} {}
 
   /// divide(agents, world) orders the agents and returns their cells. Waits.
   template <class Divide>
-  AskBoxes<Cell> build(const DeviceStep& step, Queue& queue, float limit, const Divide& divide) {
+  SearchBoxes<Cell> build(const DeviceStep& step, Queue& queue, float limit, const Divide& divide) {
     if (!step.first) {
       if (step.problem->moves()) queue.copy_out(step.from->places);
       queue.wait();  // for the positions; also, copies of the previous step from the buffers filled
@@ -41,24 +39,24 @@ class HostBoxes {
     }
     const HostPhase building = queue.on_host(StepPhase::build);
     const KernelStep places{.places = step.from->places.host.data(), .agents = step.agents()};
-    const std::span<Standing> agents = standing_.host.span();
+    const std::span<OrderedAgent> agents = ordered_.host.span();
     for (std::uint32_t i = 0; i < step.agents(); ++i)
       agents[i] = {places.place(i), i};
     const std::vector<Cell> cells = divide(agents, world_of(*step.problem));
     std::ranges::copy(cells, on_host_.data());
-    queue.copy_in(standing_);
+    queue.copy_in(ordered_);
     const std::size_t bytes = cells.size() * sizeof(Cell);
     queue.copy(Activity::Of::copy_in, bytes, [&] {
       cuda_check(cudaMemcpyAsync(on_device_.data(), on_host_.data(), bytes, cudaMemcpyHostToDevice,
                                  queue.stream().get()));
     });
     queue.count_rebuild();
-    return {on_device_.data(), standing_.device.data(), static_cast<std::uint32_t>(cells.size()),
+    return {on_device_.data(), ordered_.device.data(), static_cast<std::uint32_t>(cells.size()),
             limit};
   }
 
  private:
-  TwoSided<Standing> standing_;
+  TwoSided<OrderedAgent> ordered_;
   PinnedBuffer<Cell> on_host_;
   DeviceBuffer<Cell> on_device_;
 };
@@ -67,7 +65,7 @@ class HostBoxes {
 template <class Cell, class KernelOf>
 [[nodiscard]] DeviceKernel searching_boxes(const Problem& problem, float limit,
                                            const KernelOf& kernel_of,
-                                           std::vector<Cell> (*divide)(std::span<Standing>,
+                                           std::vector<Cell> (*divide)(std::span<OrderedAgent>,
                                                                        const World&)) {
   const auto host = std::make_shared<HostBoxes<Cell>>(problem.agents);
   DeviceKernel kernel =
@@ -84,18 +82,18 @@ template <class Cell, class KernelOf>
 template <Kind kind>
 class BoxThread {
  public:
-  __device__ BoxThread(const KernelStep& step, const Standing* standing, std::uint32_t first,
-                       std::uint32_t count, Standing* tile)
-      : standing_{standing},
+  __device__ BoxThread(const KernelStep& step, const OrderedAgent* ordered, std::uint32_t first,
+                       std::uint32_t count, OrderedAgent* tile)
+      : ordered_{ordered},
         tile_{tile},
         real_{threadIdx.x < count},
-        mine_{standing[first + (real_ ? threadIdx.x : 0)]},
+        mine_{ordered[first + (real_ ? threadIdx.x : 0)]},
         found_{step, mine_.id} {}
 
   /// Tests `count` agents, at most as many as a box has. All threads of the block call it.
-  __device__ void ask(std::uint32_t first, std::uint32_t count) {
-    Standing other{{INFINITY, 0, 0}, nobody};
-    if (threadIdx.x < count) other = standing_[first + threadIdx.x];
+  __device__ void test_agents(std::uint32_t first, std::uint32_t count) {
+    OrderedAgent other{{INFINITY, 0, 0}, no_agent};
+    if (threadIdx.x < count) other = ordered_[first + threadIdx.x];
     tile_[threadIdx.x] = other;
     __syncthreads();
     if (real_) {
@@ -114,34 +112,34 @@ class BoxThread {
   }
 
  private:
-  const Standing* standing_;
-  Standing* tile_;
+  const OrderedAgent* ordered_;
+  OrderedAgent* tile_;
   bool real_;
-  Standing mine_;
+  OrderedAgent mine_;
   Gathering<kind> found_;
   std::uint32_t tests_ = 0;
 };
 
 /// A block searches the agents within reach of its slab, which are contiguous.
 template <Kind kind>
-__device__ inline void walk_slab(const KernelStep& step, const AskBoxes<Slab>& search) {
-  __shared__ Standing tile[box_size];
+__device__ inline void walk_slab(const KernelStep& step, const SearchBoxes<Slab>& search) {
+  __shared__ OrderedAgent tile[box_size];
   const Slab mine = search.cells[blockIdx.x];
-  BoxThread<kind> thread{step, search.standing, mine.first, mine.count, tile};
+  BoxThread<kind> thread{step, search.ordered, mine.first, mine.count, tile};
 #pragma unroll 1
   for (std::uint32_t at = mine.from; at < mine.to; at += box_size)
-    thread.ask(at, min(box_size, mine.to - at));
+    thread.test_agents(at, min(box_size, mine.to - at));
   thread.end(step);
 }
 
 /// A block tests all boxes, one per thread, and searches the agents of those within reach.
 template <Kind kind>
-__device__ inline void walk_boxes(const KernelStep& step, const AskBoxes<Box>& search) {
+__device__ inline void walk_boxes(const KernelStep& step, const SearchBoxes<Box>& search) {
   constexpr unsigned lanes = 32;
-  __shared__ Standing tile[box_size];
+  __shared__ OrderedAgent tile[box_size];
   __shared__ std::uint32_t near[box_size / lanes];
   const Box mine = search.cells[blockIdx.x];
-  BoxThread<kind> thread{step, search.standing, mine.first, mine.count, tile};
+  BoxThread<kind> thread{step, search.ordered, mine.first, mine.count, tile};
 #pragma unroll 1
   for (std::uint32_t first = 0; first < search.blocks; first += box_size) {
     const std::uint32_t one = first + threadIdx.x;
@@ -154,7 +152,7 @@ __device__ inline void walk_boxes(const KernelStep& step, const AskBoxes<Box>& s
 #pragma unroll 1
       for (std::uint32_t left = near[warp]; left != 0; left &= left - 1) {
         const Box& box = search.cells[first + warp * lanes + lowest_bit(left)];
-        thread.ask(box.first, box.count);
+        thread.test_agents(box.first, box.count);
       }
     }
     __syncthreads();  // all threads have read which boxes are near
@@ -163,4 +161,3 @@ __device__ inline void walk_boxes(const KernelStep& step, const AskBoxes<Box>& s
 }
 
 }  // namespace strata::neighbours
-#endif

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "nbody/neighbours/model/cells.hpp"
-#include "nbody/neighbours/searches.hpp"
+#include "nbody/neighbours/search_step.hpp"
 
 #include <algorithm>
 #include <array>
@@ -70,9 +70,9 @@ inline float& along(Vector<float>& v, unsigned axis) {
 inline double along(const Vector<float>& v, unsigned axis) {
   return static_cast<double>(axis == 0 ? v.x : axis == 1 ? v.y : v.z);
 }
-inline std::array<double, 3> centre_of(std::span<const Standing> agents) {
+inline std::array<double, 3> centre_of(std::span<const OrderedAgent> agents) {
   std::array<double, 3> sum{};
-  for (const Standing& one : agents) {
+  for (const OrderedAgent& one : agents) {
     for (unsigned axis = 0; axis < 3; ++axis)
       sum[axis] += along(one.place, axis);
   }
@@ -86,7 +86,7 @@ inline std::array<double, 3> centre_of(std::span<const Standing> agents) {
 /// are split off.
 template <class Axis, class Visit>
 // NOLINTNEXTLINE(misc-no-recursion): each part has fewer agents
-void divide(std::span<Standing> agents, const Box& space, const Axis& axis_for,
+void divide(std::span<OrderedAgent> agents, const Box& space, const Axis& axis_for,
             const Visit& visit) {
   if (agents.size() <= box_size) {
     Box part = space;
@@ -96,7 +96,7 @@ void divide(std::span<Standing> agents, const Box& space, const Axis& axis_for,
   }
   const std::array<double, 3> centre = centre_of(agents);
   const unsigned axis = axis_for(centre, space);
-  const auto middle = std::partition(agents.begin(), agents.end(), [&](const Standing& one) {
+  const auto middle = std::partition(agents.begin(), agents.end(), [&](const OrderedAgent& one) {
     return along(one.place, axis) < centre[axis];
   });
   auto left = static_cast<std::size_t>(middle - agents.begin());
@@ -130,9 +130,11 @@ inline std::vector<Slab> with_reach(const std::vector<Box>& boxes, double reach)
 }  // namespace detail
 
 /// Sorts agents along x, and makes a slab of every 128 of them, as wide as their extent (7.2.1).
-[[nodiscard]] inline std::vector<Slab> sorted_slabs(std::span<Standing> agents,
+[[nodiscard]] inline std::vector<Slab> sorted_slabs(std::span<OrderedAgent> agents,
                                                     const World& world) {
-  std::ranges::sort(agents, {}, [](const Standing& one) { return std::pair{one.place.x, one.id}; });
+  std::ranges::sort(agents, {}, [](const OrderedAgent& one) {
+    return std::pair{one.place.x, one.id};
+  });
   std::vector<Box> boxes;
   for (std::size_t first = 0; first < agents.size(); first += box_size) {
     const std::size_t count = std::min<std::size_t>(box_size, agents.size() - first);
@@ -143,7 +145,7 @@ inline std::vector<Slab> with_reach(const std::vector<Box>& boxes, double reach)
 }
 
 /// Divides agents along x only (7.2.2).
-[[nodiscard]] inline std::vector<Slab> divided_slabs(std::span<Standing> agents,
+[[nodiscard]] inline std::vector<Slab> divided_slabs(std::span<OrderedAgent> agents,
                                                      const World& world) {
   std::vector<Box> boxes;
   detail::divide(
@@ -153,7 +155,7 @@ inline std::vector<Slab> with_reach(const std::vector<Box>& boxes, double reach)
 }
 
 /// Divides agents along the axis on which their centre is nearest to a border (7.2.3).
-[[nodiscard]] inline std::vector<Box> boxes_of(std::span<Standing> agents, const World& world) {
+[[nodiscard]] inline std::vector<Box> boxes_of(std::span<OrderedAgent> agents, const World& world) {
   std::vector<Box> boxes;
   detail::divide(
       agents, world.box(),

@@ -143,18 +143,18 @@ class DeviceCase {
     std::vector<std::uint32_t> all = tests_.to_host();
     Tests sum;
     sum.idle = idle_of(all, idle_thread);
-    std::size_t told = 0;
+    std::size_t reported = 0;
     for (std::uint32_t& one : all) {
-      if (one == nobody || one == idle_thread) {
+      if (one == no_agent || one == idle_thread) {
         one = 0;
         continue;
       }
-      ++told;
+      ++reported;
       sum.made += one;
     }
     sum.lanes = lanes_of(all);
-    if (told == problem_.agents) return sum;
-    throw std::runtime_error{std::to_string(told) + " threads reported their tests, not " +
+    if (reported == problem_.agents) return sum;
+    throw std::runtime_error{std::to_string(reported) + " threads reported their tests, not " +
                              std::to_string(problem_.agents)};
   }
 
@@ -174,9 +174,9 @@ class DeviceCase {
     /// the ids.
     explicit Order(std::vector<std::uint32_t> ids) : ids_{std::move(ids)} {
       if (ids_.size() < 2) ids_.clear();
-      positions_.assign(ids_.size(), nobody);
+      positions_.assign(ids_.size(), no_agent);
       for (std::uint32_t at = 0; at < ids_.size(); ++at) {
-        if (ids_[at] >= ids_.size() || positions_[ids_[at]] != nobody) {
+        if (ids_[at] >= ids_.size() || positions_[ids_[at]] != no_agent) {
           throw std::runtime_error{"the ids that a step wrote are no order of all agents"};
         }
         positions_[ids_[at]] = at;
@@ -225,7 +225,7 @@ class DeviceCase {
     const std::uint32_t most = nearest ? nearest_count : room_;
     for (std::uint32_t i = 0; i < problem_.agents; ++i) {
       const std::uint32_t count = counts_[i];
-      for (std::size_t n = 0; count != nobody && n < std::min(count, most); ++n)
+      for (std::size_t n = 0; count != no_agent && n < std::min(count, most); ++n)
         rows_.ids.push_back(order.id(all[n * problem_.agents + order.position(i)]));
       rows_.first.push_back(rows_.ids.size());
     }
@@ -244,5 +244,27 @@ class DeviceCase {
   std::vector<std::uint32_t> counts_;
   Lists rows_;
 };
+
+/// Takes so many steps, one at a time, from the agents of `right`, and verifies them. Lists grow
+/// until nothing is cut. Throws std::runtime_error unless as many threads as there are agents
+/// report their number of tests.
+struct DeviceVerification {
+  Verification seen;
+  std::uint32_t room = 0;  ///< that lists needed
+};
+[[nodiscard]] DeviceVerification verify_on_device(const DeviceKernel& kernel,
+                                                  const Problem& problem,
+                                                  const ReferenceStep& right, std::size_t steps);
+
+/// Traffic and results of a sample of so many steps, as it is timed. `shown`: what drawing needs is
+/// copied out after each step.
+struct SampleSeen {
+  Traffic traffic;
+  std::size_t different = 0;  ///< agents that differ from the verified steps
+};
+[[nodiscard]] SampleSeen sample_on_device(const DeviceKernel& kernel, const Problem& problem,
+                                          const ReferenceStep& right,
+                                          const DeviceVerification& verified, std::size_t steps,
+                                          bool shown = false);
 
 }  // namespace strata::neighbours

@@ -1,7 +1,6 @@
-// How a rung on a GPU is verified and timed.
+// Verification and timing of a rung on a GPU.
 #include "harness/cpu/host_steps.hpp"
-#include "harness/cuda/timed_steps.cuh"
-#include "harness/measure/engine.hpp"
+#include "nbody/common/device_run.hpp"
 #include "nbody/neighbours/device_case.cuh"
 #include "nbody/neighbours/device_rung.cuh"
 #include "nbody/neighbours/rung_experiment.hpp"
@@ -107,51 +106,38 @@ void measure_rung(Session& session, const Rung& rung, MakeDeviceKernel make) {
   const Choice choice = choice_of(session);
   const ReferenceStep& right = shared_reference(session, problem);
   const DeviceKernel kernel = make(problem, choice);
-  CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
-  const Stream& stream = machine.stream();
+  DeviceRun run{session};
+  const Stream& stream = run.stream();
   const DeviceVerification verified = verify_on_device(kernel, problem, right, choice.steps);
   DeviceCase vectors{problem, right.agents, verified.room, kernel, choice.shown};
   Queue queue{stream, session.tracer()};
   const auto all_steps = [&] { take_all(kernel, vectors, choice.steps, queue); };
 
   vectors.restore(stream);
-  require_time_for_samples(session.plan(), machine.time_caller(all_steps), "the steps");
+  require_time_for_samples(session.plan(), run.machine().time_caller(all_steps), "the steps");
   RungCase which =
       case_of(rung, problem, verified.seen,
-              rung.predicted_tests(problem, verified.seen.places_before_each_step(), choice));
+              tests_of(rung)(problem, verified.seen.places_before_each_step(), choice));
   which.counted.traffic = queue.traffic();
-  std::uint32_t longest = 0;
-  for (const std::uint32_t count : verified.seen.end_counts)
-    longest = std::max(longest, count);
-  which.predicted_traffic = rung.predicted_traffic(problem, choice, choice.steps, longest) +
+  const std::uint32_t longest = std::ranges::max(verified.seen.end_counts);
+  which.predicted_traffic = traffic_of(rung)(problem, choice, choice.steps, longest) +
                             Traffic{.bytes = which.predicted.structure_bytes};
   if (choice.shown) {
     which.predicted_traffic = which.predicted_traffic + predict_shown(problem, choice.steps);
   }
-  if (rung.costs.build != nullptr) which.predicted_build = rung.costs.build(problem, choice);
-  const GpuFacts gpu = gpu_facts(session.device().identity().facts);
-  which.sms = gpu.sms;
-  if (gpu.dram_pin_bandwidth) {
-    const double bytes = least_bytes(problem, longest, static_cast<double>(gpu.l2_bytes));
-    which.least_step = bytes / *gpu.dram_pin_bandwidth;
+  if (const auto build = build_of(rung)) which.predicted_build = build(problem, choice);
+  which.sms = run.gpu().sms;
+  if (run.gpu().dram_pin_bandwidth) {
+    const double bytes = least_bytes(problem, longest, static_cast<double>(run.gpu().l2_bytes));
+    which.least_step = bytes / *run.gpu().dram_pin_bandwidth;
   }
   which.different_at_end = [&] {
     return judged_at_end(kernel, problem, right, verified.seen, vectors, choice.steps);
   };
-  which.sample = [&] { return machine.time_both_sides(all_steps, /*held=*/false).device; };
-  const KernelCode code = machine.code(kernel.kernels.front());
-  which.facts = {{"registers", std::int64_t{code.registers}},
-                 {"shared_bytes", static_cast<std::int64_t>(code.shared_bytes)},
-                 {"threads", std::int64_t{kernel.block}}};
-
-  Experiment experiment = describe(which);
-  experiment.kernels = kernel.kernels;
-  experiment.prepare = [&] {
-    machine.poison();
-    vectors.restore(stream);
-  };
-  observe_steps(experiment, machine, gpu.sms, all_steps);
-  measure(session, machine, experiment);
+  which.sample = [&] { return run.seconds(all_steps); };
+  which.facts = run.facts_of(kernel.kernels.front(), kernel.block);
+  run.measure(
+      session, describe(which), kernel.kernels, [&] { vectors.restore(stream); }, all_steps);
 }
 
 }  // namespace strata::neighbours

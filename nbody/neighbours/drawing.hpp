@@ -1,4 +1,4 @@
-// What drawing needs of a boid: a matrix with its axes and its position. Nothing is drawn. Host and
+// Data for drawing a boid: a matrix with its axes and its position. Nothing is drawn. Host and
 // device.
 #pragma once
 

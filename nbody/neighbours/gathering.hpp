@@ -1,4 +1,4 @@
-// What a GPU thread stores of the neighbours that it finds, and the resulting motion of its agent.
+// Results of a GPU thread: the neighbours that it finds, and the motion of its agent.
 // In registers: no index depends on run time alone. Also compiled for the CPU, where tests run it.
 #pragma once
 
@@ -49,7 +49,7 @@ class Gathering<Kind::boids> {
   STRATA_BOTH Gathering(const KernelStep& step, std::uint32_t self) : self_{self} {
     for (std::uint32_t n = 0; n < nearest_count; ++n) {
       squared_[n] = step.radius_squared;
-      ids_[n] = nobody;
+      ids_[n] = no_agent;
     }
   }
   /// Only agents nearer than this can count.
@@ -74,10 +74,9 @@ class Gathering<Kind::boids> {
     std::uint32_t count = 0;
     for (std::uint32_t n = 0; n < nearest_count; ++n) {
       step.nearest[std::size_t{n} * step.agents + self_] = ids_[n];
-      if (ids_[n] == nobody) continue;
+      if (ids_[n] == no_agent) continue;
       ++count;
-      steering.feel(me.forward, step.place(ids_[n]) - me.place,
-                    step.triple(step.forwards, ids_[n]));
+      steering.add(me.forward, step.place(ids_[n]) - me.place, step.triple(step.forwards, ids_[n]));
     }
     step.counts[self_] = count;
     const Agent<float> after = moved(me, steering, step.world);
@@ -102,7 +101,7 @@ class Gathering<Kind::circles> {
   [[nodiscard]] STRATA_BOTH std::uint32_t self() const { return self_; }
   STRATA_BOTH void take(std::uint32_t /*id*/, float squared, const Vector<float>& offset) {
     ++count_;
-    push_.feel(offset, squared, per_radius_);
+    push_.add(offset, squared, per_radius_);
   }
   STRATA_BOTH void end(const KernelStep& step) const {
     step.counts[self_] = count_;

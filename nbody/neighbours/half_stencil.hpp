@@ -2,7 +2,7 @@
 // Also compiled for the CPU, where tests run it.
 #pragma once
 
-#include "nbody/neighbours/searches.hpp"
+#include "nbody/neighbours/cell_search.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ STRATA_BOTH inline std::uint32_t count_up(std::uint32_t& number) {
 }
 
 struct HalfStencil {
-  AskRuns runs;
+  SearchRows runs;
   /// Of the agent at that position: the positions of its neighbours, the first of all agents, the
   /// second of all, …. Lists that are the result itself are KernelStep's.
   std::uint32_t* counts = nullptr;
@@ -31,14 +31,14 @@ struct HalfStencil {
   template <Kind kind>
   STRATA_BOTH void find(const KernelStep& step, std::uint32_t at) const {
     if (at >= step.agents) return;
-    const Standing mine = runs.standing[at];
+    const OrderedAgent mine = runs.ordered[at];
     std::uint32_t tests = 0;
     visit_rows(runs.cells, mine.place, [&](std::uint32_t first, std::uint32_t last) {
       const std::uint32_t begin = runs.starts[first];
       const std::uint32_t to = runs.starts[last + 1];
       const std::uint32_t from = begin > at ? begin : at + 1;
       for (std::uint32_t other = from; other < to; ++other) {
-        const Standing candidate = runs.standing[other];
+        const OrderedAgent candidate = runs.ordered[other];
         const Vector<float> offset = candidate.place - mine.place;
         if (!(dot(offset, offset) < step.radius_squared)) continue;
         if constexpr (kind == Kind::list) {
@@ -56,10 +56,10 @@ struct HalfStencil {
 
   /// The neighbours stored for the agent at position `at`. Its tests are counted by find().
   template <class Found>
-  STRATA_BOTH std::uint32_t ask(const KernelStep& step, std::uint32_t at, const Vector<float>& me,
-                                Found& found) const {
+  STRATA_BOTH std::uint32_t test_agents(const KernelStep& step, std::uint32_t at,
+                                        const Vector<float>& me, Found& found) const {
     const std::uint32_t count = counts[at] < room ? counts[at] : room;
-    ask_list(runs.standing, lists, step.agents, at, count, me, found);
+    test_list(runs.ordered, lists, step.agents, at, count, me, found);
     return step.tests == nullptr ? 0 : step.tests[at];
   }
 
@@ -76,10 +76,10 @@ template <Kind kind>
 STRATA_BOTH inline void take_step_noted(const KernelStep& step, std::uint32_t thread,
                                         const HalfStencil& pairs) {
   if (thread >= step.agents) return;
-  const Standing mine = pairs.runs.standing[thread];
+  const OrderedAgent mine = pairs.runs.ordered[thread];
   take_step<kind>(step, thread, mine.id, mine.place,
                   [&](const KernelStep& now, const Vector<float>& me, auto& found) {
-                    return pairs.ask(now, thread, me, found);
+                    return pairs.test_agents(now, thread, me, found);
                   });
 }
 

@@ -1,9 +1,9 @@
 // Agents that the host sorts into cells, before each step that needs them.
 #pragma once
 
-#include "nbody/neighbours/device_rung.cuh"
+#include "nbody/neighbours/cell_search.hpp"
+#include "nbody/neighbours/searching.cuh"
 
-#if defined(__CUDACC__)
 #include <cstdint>
 
 namespace strata::neighbours {
@@ -33,4 +33,3 @@ struct HostCells {
 };
 
 }  // namespace strata::neighbours
-#endif

@@ -1,17 +1,14 @@
 #include "nbody/neighbours/ladder.hpp"
 
-#include "harness/base/text.hpp"
 #include "harness/case/choices.hpp"
 
-#include <charconv>
+#include <map>
 #include <optional>
-#include <stdexcept>
+#include <string>
+#include <string_view>
 
 namespace strata::neighbours {
 namespace {
-
-constexpr std::string_view suite = "neighbours";
-constexpr std::string_view order{STRATA_RUNGS};  // of CMakeLists.txt: ",neighbours_serial,…,"
 
 std::optional<std::string> excluded(const Rung& rung, const Params& params, Backend backend) {
   if (backend != rung.backend) return "the rung belongs to another backend";
@@ -25,121 +22,77 @@ std::optional<std::string> excluded(const Rung& rung, const Params& params, Back
   if (!sphere && params.contains("shown") && params.at("shown") == "yes") {
     return "only boids can be shown";
   }
-  if (number_of<std::uint32_t>(params, "agents") > rung.most_agents) {
+  if (rung.most > 0 && number_of<double>(params, "agents") > rung.most) {
     return "a case with so many agents would exceed its time limit";
   }
   return std::nullopt;
 }
 
+[[maybe_unused]] const bool is_enrolled =
+    enrol_ladder("neighbours", [](Benchmark& benchmark, const Rung& rung) {
+      benchmark.excludes = [rung](const Params& params, Backend backend) {
+        return excluded(rung, params, backend);
+      };
+    });
+
+template <class Function>
+using Named = std::map<std::string_view, Function>;
+
 }  // namespace
 
-Axis cells_axis(std::uint32_t most) {
-  return number_axis(
-      "cells", "cells per dimension; 0: the largest number whose cells are longer than the reach",
-      0, most, {"0"});
+PredictedTests tests_of(const Rung& rung) {
+  static const Named<PredictedTests> all{{"", nullptr},
+                                         {"all_pairs", predict_all_pairs},
+                                         {"boxes", predict_boxes},
+                                         {"cells", predict_cells},
+                                         {"columns", predict_columns},
+                                         {"curve_cells", predict_curve_cells},
+                                         {"early_stop", predict_early_stop},
+                                         {"half_stencil", predict_half_stencil},
+                                         {"lists", predict_lists},
+                                         {"packed_cells", predict_packed_cells},
+                                         {"rows", predict_rows},
+                                         {"slabs", predict_slabs},
+                                         {"split_slabs", predict_split_slabs},
+                                         {"tree", predict_tree}};
+  return all.at(rung.tests);
 }
 
-Axis skin_axis() {
-  return listed_axis("skin", "distance beyond the reach that a list covers",
-                     {"0.1", "0.2", "0.5", "1"}, {"0.2"});
+PredictedTraffic traffic_of(const Rung& rung) {
+  static const Named<PredictedTraffic> all{{"", nullptr},
+                                           {"copying", predict_copying},
+                                           {"counting_sort", predict_counting_sort},
+                                           {"half_stencil", predict_half_stencil},
+                                           {"host_boxes", predict_host_boxes},
+                                           {"host_grid", predict_host_grid},
+                                           {"kept_order", predict_kept_order},
+                                           {"lazy", predict_lazy},
+                                           {"persistent", predict_persistent},
+                                           {"scan_grid", predict_scan_grid},
+                                           {"tree", predict_tree},
+                                           {"verlet", predict_verlet}};
+  return all.at(rung.traffic);
 }
 
-Axis shown_axis() {
-  return listed_axis("shown", "boids: whether the 64 B per agent that drawing needs are copied out",
-                     {"no", "yes"}, {"no"});
-}
-
-Axis steps_axis() {
-  return listed_axis("steps", "time steps of a sample, for which agents are copied in and out once",
-                     {"8", "64"}, {"8"});
-}
-
-const std::vector<Rung>& ladder() {
-  return rungs_in_order<Rung>(order);
-}
-
-const Rung& rung_named(std::string_view name) {
-  return rung_of(ladder(), name);
+PredictedBuild build_of(const Rung& rung) {
+  static const Named<PredictedBuild> all{{"", nullptr},
+                                         {"kept_order", predict_kept_order},
+                                         {"looking_at_all", predict_looking_at_all},
+                                         {"sorted_agents", predict_sorted_agents},
+                                         {"sorted_by_table", predict_sorted_by_table},
+                                         {"sorted_ids", predict_sorted_ids}};
+  return all.at(rung.build);
 }
 
 Choice choice_of(const Session& session) {
+  const Params& params = session.params();
   Choice choice;
-  if (session.params().contains("cells")) {
-    choice.cells = static_cast<std::uint32_t>(session.whole("cells"));
-  }
-  if (session.params().contains("skin")) {
-    const std::string& text = session.param("skin");
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), choice.skin);
-    if (error != std::errc{}) throw std::out_of_range{"the skin is not a number: " + text};
-  }
-  if (session.params().contains("curve")) {
-    choice.curve = enum_from<Curve>(session.param("curve")).value();
-  }
-  choice.shown = session.params().contains("shown") && session.param("shown") == "yes";
-  if (session.params().contains("steps"))
-    choice.steps = static_cast<std::size_t>(session.whole("steps"));
+  if (params.contains("cells")) choice.cells = static_cast<std::uint32_t>(session.whole("cells"));
+  if (params.contains("skin")) choice.skin = std::stod(session.param("skin"));
+  if (params.contains("curve")) choice.curve = enum_from<Curve>(session.param("curve")).value();
+  choice.shown = params.contains("shown") && session.param("shown") == "yes";
+  if (params.contains("steps")) choice.steps = static_cast<std::size_t>(session.whole("steps"));
   return choice;
-}
-
-Benchmark declare_rung(const Rung& rung) {
-  Benchmark benchmark{
-      .suite = std::string{suite},
-      .name = rung.name,
-      .question = rung.question,
-      .axes = {listed_axis("problem", "what is computed from the neighbours",
-                           {"boids", "circles", "list"}),
-               listed_axis("spread", "distribution of the agents in their world",
-                           {"uniform", "clustered", "jittered"}, {"uniform"}),
-               number_axis("agents", "number of agents", 1, 1 << 22, {"4096"}),
-               listed_axis(
-                   "world",
-                   "boids: radius of the world; fit: a cube of density 1; jittered: about 1/16",
-                   {"fit", "50", "100", "200"}, {"fit", "50"})},
-      .data_axes = 4,
-      .quantities =
-          {{"agent_steps_per_second", "agents × steps, by each timer"},
-           {"steps_per_second", "steps of all agents, by each timer"},
-           {"neighbours_per_second",
-            "neighbours found, counted for each agent of a pair, by each timer"},
-           {"distance_tests", "mean per step: counted and modelled"},
-           {"used_threads",
-            "fraction of the threads, or vector lanes, that computed a wanted test"},
-           {"idle_threads", "threads without an agent, per step: counted and modelled"},
-           {"active_idle_threads", "idle threads in a warp with a thread that has an agent"},
-           {"copies", "copies between host and GPU, mean per step: counted and predicted"},
-           {"copied_bytes", "bytes of these copies"},
-           {"launches", "launches of kernels and fills, likewise"},
-           {"fp32_instructions",
-            "per step: instructions for its distances, including idle threads"},
-           {"build_bytes", "per step: bytes that the build kernels read and write"},
-           {"build_instructions",
-            "per step: instructions of the build kernels, where they compare"},
-           {"issue_limit",
-            "agents × steps per second, if warps issued distance tests in every cycle"},
-           {"bytes_limit",
-            "the same, if memory moved at full bandwidth what a cache of L2's size cannot keep"},
-           {"phase_copy_in", "per step: copies to the GPU (traced, like all phases)"},
-           {"phase_build", "per step: building the data structure, on the GPU or the host"},
-           {"phase_search", "per step: finding neighbours, and moving each agent by them"},
-           {"phase_copy_out", "per step: copies to the host"},
-           {"phase_idle", "per step: time that no record covers"},
-           {"copies_in", "recorded copies to the GPU"},
-           {"copied_in_bytes", "bytes of these copies"},
-           {"rebuilds",
-            "rebuilds of the data structure in the steps of a sample: counted and modelled"},
-           {"wrong_neighbours", "agents whose neighbours differ from those of double precision"}},
-      .seconds_per_case = 0.6,
-      .excludes = [rung](const Params& params, Backend backend) {
-        return excluded(rung, params, backend);
-      }};
-  benchmark.axes.insert(benchmark.axes.end(), rung.axes.begin(), rung.axes.end());
-  if (rung.backend == Backend::cuda) benchmark.axes.push_back(steps_axis());
-  if (rung.backend == Backend::cuda && !rung.joins_steps) benchmark.axes.push_back(shown_axis());
-  return benchmark;
-}
-
-bool add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body) {
-  return strata::detail::add_rung(suite, order, rung, declare, body);
 }
 
 }  // namespace strata::neighbours

@@ -3,7 +3,7 @@
 // the CPU, where tests run it.
 #pragma once
 
-#include "nbody/neighbours/searches.hpp"
+#include "nbody/neighbours/cell_search.hpp"
 
 #include <cstdint>
 
@@ -21,7 +21,7 @@ struct LastingLists {
   float moved_squared;    ///< from which on an agent has moved too far
   std::uint32_t* is_old;  ///< whether lists are rebuilt in this step: one word
   const std::uint32_t* starts;
-  Standing* standing;     ///< in the cell order of the last rebuild
+  OrderedAgent* ordered;  ///< in the cell order of the last rebuild
   float* made_at;         ///< positions at the last rebuild, like KernelStep::places
   std::uint32_t* counts;  ///< of the agent at that position
   std::uint32_t* lists;  ///< positions of neighbours: the first of all agents, the second of all, …
@@ -39,9 +39,9 @@ struct LastingLists {
   /// Builds the list of the agent at position `at`; if lists are valid, updates its position.
   STRATA_BOTH void renew(const KernelStep& step, std::uint32_t at) const {
     if (at >= step.agents) return;
-    const Standing mine = standing[at];
+    const OrderedAgent mine = ordered[at];
     if (*is_old == 0) {
-      standing[at].place = step.place(mine.id);
+      ordered[at].place = step.place(mine.id);
       return;
     }
     step.put(made_at, mine.id, mine.place);
@@ -56,7 +56,7 @@ struct LastingLists {
       const std::uint32_t from = starts[first];
       const std::uint32_t to = starts[last + 1];
       for (std::uint32_t other = from; other < to; ++other) {
-        const Standing candidate = standing[other];  // read together, since the id is needed too
+        const OrderedAgent candidate = ordered[other];  // read together, since the id is needed too
         const Vector<float> offset = candidate.place - mine.place;
         const float squared = dot(offset, offset);
         if (squared < reach_squared && candidate.id != mine.id) found.take(other, squared, offset);
@@ -70,10 +70,10 @@ struct LastingLists {
   /// The neighbours in the list of the agent at position `at`. The tests that built the list count
   /// in that step.
   template <class Found>
-  STRATA_BOTH std::uint32_t ask(const KernelStep& step, std::uint32_t at, const Vector<float>& me,
-                                Found& found) const {
+  STRATA_BOTH std::uint32_t test_agents(const KernelStep& step, std::uint32_t at,
+                                        const Vector<float>& me, Found& found) const {
     const std::uint32_t count = counts[at] < room ? counts[at] : room;
-    ask_list(standing, lists, step.agents, at, count, me, found);
+    test_list(ordered, lists, step.agents, at, count, me, found);
     if (step.tests == nullptr) return 0;
     return count + (*is_old != 0 ? tests[at] : 0);
   }
@@ -84,10 +84,10 @@ template <Kind kind>
 STRATA_BOTH inline void take_step_listed(const KernelStep& step, std::uint32_t thread,
                                          const LastingLists& lists) {
   if (thread >= step.agents) return;
-  const Standing mine = lists.standing[thread];
+  const OrderedAgent mine = lists.ordered[thread];
   take_step<kind>(step, thread, mine.id, mine.place,
                   [&](const KernelStep& now, const Vector<float>& me, auto& found) {
-                    return lists.ask(now, thread, me, found);
+                    return lists.test_agents(now, thread, me, found);
                   });
 }
 

@@ -3,7 +3,6 @@
 
 #include "nbody/neighbours/sorted_cells.cuh"
 
-#if defined(__CUDACC__)
 #include <memory>
 
 namespace strata::neighbours {
@@ -13,7 +12,7 @@ class OwnOrder {
   OwnOrder(const Problem& problem, const Choice& choice);
 
   /// Queues the sort of a step, whose search then reads and writes agents at their positions.
-  [[nodiscard]] AskOwnOrder build(const DeviceStep& step, Queue& queue);
+  [[nodiscard]] SearchOwnOrder build(const DeviceStep& step, Queue& queue);
 
  private:
   SortedCells sorted_;
@@ -35,4 +34,3 @@ template <class KernelOf>
 }
 
 }  // namespace strata::neighbours
-#endif

@@ -1,7 +1,7 @@
 // The rows of a rung's case on any backend, everything except its launches. Host only.
 #pragma once
 
-#include "harness/measure/experiment.hpp"
+#include "nbody/common/step_case.hpp"
 #include "nbody/neighbours/ladder.hpp"
 #include "nbody/neighbours/verification.hpp"
 

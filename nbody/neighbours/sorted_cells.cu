@@ -1,3 +1,4 @@
+#include "nbody/neighbours/hit_queue.hpp"
 #include "nbody/neighbours/sorted_cells.cuh"
 
 #include <cub/device/device_scan.cuh>
@@ -17,9 +18,9 @@ __device__ std::uint32_t cell_of(const Cells& cells, const std::uint32_t* places
 /// An agent's rank in its cell is how many were counted before it, in whatever order that was.
 __global__ void __launch_bounds__(usual_block)
     count_agents(KernelStep step, Cells cells, const std::uint32_t* places, std::uint32_t* counts,
-                 std::uint32_t* ranks, const std::uint32_t* asked) {
+                 std::uint32_t* ranks, const std::uint32_t* enabled) {
   const std::uint32_t i = thread_number();
-  if (i >= step.agents || (asked != nullptr && *asked == 0)) return;
+  if (i >= step.agents || (enabled != nullptr && *enabled == 0)) return;
   ranks[i] = atomicAdd(counts + cell_of(cells, places, step.place(i)), 1U);
 }
 
@@ -33,12 +34,12 @@ __global__ void __launch_bounds__(usual_block)
 
 __global__ void __launch_bounds__(usual_block)
     put_agents(KernelStep step, Cells cells, const std::uint32_t* places,
-               const std::uint32_t* starts, const std::uint32_t* ranks, Standing* standing,
-               const std::uint32_t* asked) {
+               const std::uint32_t* starts, const std::uint32_t* ranks, OrderedAgent* ordered,
+               const std::uint32_t* enabled) {
   const std::uint32_t i = thread_number();
-  if (i >= step.agents || (asked != nullptr && *asked == 0)) return;
+  if (i >= step.agents || (enabled != nullptr && *enabled == 0)) return;
   const Vector<float> place = step.place(i);
-  standing[starts[cell_of(cells, places, place)] + ranks[i]] = {place, i};
+  ordered[starts[cell_of(cells, places, place)] + ranks[i]] = {place, i};
 }
 
 /// In place. Without memory it only returns how much it needs.
@@ -60,11 +61,11 @@ SortedCells::SortedCells(const Cells& cells, std::uint32_t agents,
       starts_{cells.all() + 1},
       ranks_{agents},
       ids_{agents},
-      standing_{agents + AskPuttingOff::batch},
+      ordered_{agents + SearchWithQueue::batch},
       for_scan_{bytes_for_scan(cells.all() + 1)} {
   if (!places.empty()) places_.emplace(std::span{places}, Where::current());
   const Stream stream;
-  standing_.poison(0, stream.get());  // what is read behind the last agent is no garbage
+  ordered_.poison(0, stream.get());  // what is read behind the last agent is no garbage
   scan_launches_ = queued_operations(stream, [&] { scan_on(stream.get()); });
 }
 
@@ -77,25 +78,25 @@ void SortedCells::scan(Queue& queue) {
   queue.launch_as("DeviceScanKernel", scan_launches_, [&] { scan_on(queue.stream().get()); });
 }
 
-void SortedCells::count(const DeviceStep& step, Queue& queue, const std::uint32_t* asked) {
+void SortedCells::count(const DeviceStep& step, Queue& queue, const std::uint32_t* enabled) {
   queue.clear(starts_);
   queue.launch(count_agents, step.agents(), step.for_kernel(), cells_, places(), starts_.data(),
-               ranks_.data(), asked);
+               ranks_.data(), enabled);
   scan(queue);
-  if (asked == nullptr) queue.count_rebuild();
+  if (enabled == nullptr) queue.count_rebuild();
 }
 
-AskCells SortedCells::build_ids(const DeviceStep& step, Queue& queue) {
+SearchCellIds SortedCells::build_ids(const DeviceStep& step, Queue& queue) {
   count(step, queue, nullptr);
   queue.launch(put_ids, step.agents(), step.for_kernel(), cells_, starts_.data(), ranks_.data(),
                ids_.data());
   return {.cells = cells_, .starts = starts_.data(), .ids = ids_.data()};
 }
 
-void SortedCells::build_standing(const DeviceStep& step, Queue& queue, const std::uint32_t* asked) {
-  count(step, queue, asked);
+void SortedCells::sort_agents(const DeviceStep& step, Queue& queue, const std::uint32_t* enabled) {
+  count(step, queue, enabled);
   queue.launch(put_agents, step.agents(), step.for_kernel(), cells_, places(), starts_.data(),
-               ranks_.data(), standing_.data(), asked);
+               ranks_.data(), ordered_.data(), enabled);
 }
 
 }  // namespace strata::neighbours

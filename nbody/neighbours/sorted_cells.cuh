@@ -2,9 +2,9 @@
 // them.
 #pragma once
 
-#include "nbody/neighbours/device_rung.cuh"
+#include "nbody/neighbours/cell_search.hpp"
+#include "nbody/neighbours/searching.cuh"
 
-#if defined(__CUDACC__)
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,22 +23,22 @@ class SortedCells {
   /// The begin of each cell; one more at the end.
   [[nodiscard]] std::uint32_t* starts() const { return starts_.data(); }
   [[nodiscard]] std::uint32_t* ids() const { return ids_.data(); }
-  [[nodiscard]] Standing* standing() const { return standing_.data(); }
+  [[nodiscard]] OrderedAgent* ordered() const { return ordered_.data(); }
   /// Null: cells are in the order of their numbers.
   [[nodiscard]] const std::uint32_t* places() const { return places_ ? places_->data() : nullptr; }
 
   /// Of each agent within its cell, once they are counted.
   [[nodiscard]] const std::uint32_t* ranks() const { return ranks_.data(); }
 
-  /// Queues counting of agents and the scan. `asked`: a flag on the GPU, skipped if 0; null:
+  /// Queues counting of agents and the scan. `enabled`: a flag on the GPU, skipped if 0; null:
   /// always.
-  void count(const DeviceStep& step, Queue& queue, const std::uint32_t* asked = nullptr);
+  void count(const DeviceStep& step, Queue& queue, const std::uint32_t* enabled = nullptr);
   /// Turns counts (one more at the end) into begins.
   void scan(Queue& queue);
   /// Queues sorting of agent ids by cell, in any order within a cell.
-  AskCells build_ids(const DeviceStep& step, Queue& queue);
-  /// The same for the agents themselves; `asked` as above.
-  void build_standing(const DeviceStep& step, Queue& queue, const std::uint32_t* asked = nullptr);
+  SearchCellIds build_ids(const DeviceStep& step, Queue& queue);
+  /// The same for the agents themselves; `enabled` as above.
+  void sort_agents(const DeviceStep& step, Queue& queue, const std::uint32_t* enabled = nullptr);
 
  private:
   void scan_on(cudaStream_t stream);
@@ -48,16 +48,16 @@ class SortedCells {
   DeviceBuffer<std::uint32_t> starts_;
   DeviceBuffer<std::uint32_t> ranks_;  ///< of each agent within its cell
   DeviceBuffer<std::uint32_t> ids_;
-  DeviceBuffer<Standing> standing_;
+  DeviceBuffer<OrderedAgent> ordered_;
   DeviceBuffer<std::byte> for_scan_;
   std::size_t scan_launches_;
 };
 
 /// Sorts the agents themselves by cell, for a `Search` of them.
 template <class Search>
-[[nodiscard]] Search ask_in_order(SortedCells& sorted, const DeviceStep& step, Queue& queue) {
-  sorted.build_standing(step, queue);
-  return {.cells = sorted.cells(), .starts = sorted.starts(), .standing = sorted.standing()};
+[[nodiscard]] Search search_in_order(SortedCells& sorted, const DeviceStep& step, Queue& queue) {
+  sorted.sort_agents(step, queue);
+  return {.cells = sorted.cells(), .starts = sorted.starts(), .ordered = sorted.ordered()};
 }
 
 /// A rung that sorts agents into cells in each step: build(cells, step, queue) does that, and
@@ -76,4 +76,3 @@ template <class KernelOf, class Build>
 }
 
 }  // namespace strata::neighbours
-#endif

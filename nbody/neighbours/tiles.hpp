@@ -2,7 +2,7 @@
 // for the CPU, where tests run it: there a warp is one thread.
 #pragma once
 
-#include "nbody/neighbours/searches.hpp"
+#include "nbody/neighbours/row_search.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -35,30 +35,30 @@ STRATA_BOTH inline void wait_for_warp() {
 /// Rows of cells, each of which the warp reads as far as any of its threads reaches; a thread tests
 /// those that it reaches itself, in groups. All threads of a warp are in the same row, and advance
 /// to the next one that any of them reaches.
-struct AskTiles {
+struct SearchTiles {
   static constexpr std::uint32_t tile_size = 128;
   /// The last group begins with the last agent; its padding is out of reach.
   static constexpr std::uint32_t room = tile_size + group_size;
 
-  AskRuns runs;
-  Standing* tile;  ///< of this warp: `room` of them
-  unsigned lane;   ///< of this thread
+  SearchRows runs;
+  OrderedAgent* tile;  ///< of this warp: `room` of them
+  unsigned lane;       ///< of this thread
 
   /// `real`: whether the thread has an agent. All threads of a warp call it.
   template <class Found>
-  STRATA_BOTH std::uint32_t ask(bool real, const Vector<float>& me, Found& found) const {
+  STRATA_BOTH std::uint32_t test_agents(bool real, const Vector<float>& me, Found& found) const {
     std::uint32_t tests = 0;
     std::uint32_t first = 0;
     std::uint32_t last = 0;
     Rows rows{runs.cells, me};
     const auto next_row = [&]() -> std::uint32_t {
-      return real && rows.next(first, last) ? rows.begin_of(first) : nobody;
+      return real && rows.next(first, last) ? rows.begin_of(first) : no_agent;
     };
     for (std::uint32_t mine = next_row();;) {
       const std::uint32_t row = least_of_warp(mine);
-      if (row == nobody) return tests;
+      if (row == no_agent) return tests;
       const bool here = mine == row;
-      const std::uint32_t from = here ? runs.starts[first] : nobody;
+      const std::uint32_t from = here ? runs.starts[first] : no_agent;
       const std::uint32_t to = here ? runs.starts[last + 1] : 0;
       const std::uint32_t end = ~least_of_warp(~to);
       for (std::uint32_t at = least_of_warp(from); at < end; at += tile_size) {
@@ -79,8 +79,8 @@ struct AskTiles {
  private:
   STRATA_BOTH void fill(std::uint32_t at, std::uint32_t count) const {
     for (std::uint32_t k = lane; k < count + group_size; k += threads_of_warp) {
-      Standing other{{INFINITY, 0, 0}, nobody};
-      if (k < count) other = runs.standing[at + k];
+      OrderedAgent other{{INFINITY, 0, 0}, no_agent};
+      if (k < count) other = runs.ordered[at + k];
       tile[k] = other;
     }
   }
@@ -89,11 +89,11 @@ struct AskTiles {
 /// The step of the agent at the thread's position. All threads of a warp call it.
 template <Kind kind>
 STRATA_BOTH inline void take_step_tiled(const KernelStep& step, std::uint32_t thread,
-                                        const AskTiles& search) {
+                                        const SearchTiles& search) {
   const bool real = thread < step.agents;
-  const Standing mine = search.runs.standing[real ? thread : 0];
+  const OrderedAgent mine = search.runs.ordered[real ? thread : 0];
   Gathering<kind> found{step, mine.id};
-  const std::uint32_t tests = search.ask(real, mine.place, found);
+  const std::uint32_t tests = search.test_agents(real, mine.place, found);
   if (!real) return;
   found.end(step);
   if (step.tests != nullptr) step.tests[thread] = tests;

@@ -4,7 +4,7 @@
 // CPU, where tests run it.
 #pragma once
 
-#include "nbody/neighbours/searches.hpp"
+#include "nbody/neighbours/search_step.hpp"
 #include "nbody/neighbours/z_curve.hpp"
 
 #include <cmath>
@@ -45,7 +45,7 @@ struct alignas(16) Bounds {
   Vector<float> high;
   float unused_as_well;
 
-  [[nodiscard]] STRATA_BOTH static Bounds of_nobody() {
+  [[nodiscard]] STRATA_BOTH static Bounds empty() {
     return {{INFINITY, INFINITY, INFINITY}, 0, {-INFINITY, -INFINITY, -INFINITY}, 0};
   }
   STRATA_BOTH void add(const Bounds& more) {
@@ -100,20 +100,21 @@ struct TreeShape {
 
 /// The agents of a tree that are nearer than the limit, which may decrease as they are found: first
 /// one's own leaf, then its siblings below the same parent, and so on up to the root.
-struct AskTree {
+struct SearchTree {
   const Bounds* nodes;
-  const Standing* standing;  ///< as many as all leaves hold; padding is far away
+  const OrderedAgent* ordered;  ///< as many as all leaves hold; padding is far away
   std::uint32_t agents;
   std::uint32_t first_leaf;
 
   template <class Found>
-  STRATA_BOTH std::uint32_t ask(std::uint32_t at, const Vector<float>& me, Found& found) const {
+  STRATA_BOTH std::uint32_t test_agents(std::uint32_t at, const Vector<float>& me,
+                                        Found& found) const {
     std::uint32_t node = first_leaf + at / branches;
-    std::uint32_t tests = ask_leaf(node, me, found);
+    std::uint32_t tests = test_leaf(node, me, found);
     for (; node > 0; node = (node - 1) / branches) {
       const std::uint32_t first = (node - 1) / branches * branches + 1;
       for (std::uint32_t beside = first; beside < first + branches; ++beside) {
-        if (beside != node) tests += ask_below(beside, me, found);
+        if (beside != node) tests += test_below(beside, me, found);
       }
     }
     return tests;
@@ -121,16 +122,16 @@ struct AskTree {
 
  private:
   template <class Found>
-  STRATA_BOTH std::uint32_t ask_leaf(std::uint32_t leaf, const Vector<float>& me,
-                                     Found& found) const {
+  STRATA_BOTH std::uint32_t test_leaf(std::uint32_t leaf, const Vector<float>& me,
+                                      Found& found) const {
     const std::uint32_t first = (leaf - first_leaf) * branches;
-    test_group(me, standing + first, found);
+    test_group(me, ordered + first, found);
     return agents - first < branches ? agents - first : branches;
   }
   /// After the last child of a node comes the successor of the node.
   template <class Found>
-  STRATA_BOTH std::uint32_t ask_below(std::uint32_t top, const Vector<float>& me,
-                                      Found& found) const {
+  STRATA_BOTH std::uint32_t test_below(std::uint32_t top, const Vector<float>& me,
+                                       Found& found) const {
     std::uint32_t tests = 0;
     for (std::uint32_t node = top;; ++node) {
       if (nodes[node].distance_to(me) < found.limit()) {
@@ -138,7 +139,7 @@ struct AskTree {
           node = node * branches;  // the next one is its first child
           continue;
         }
-        tests += ask_leaf(node, me, found);
+        tests += test_leaf(node, me, found);
       }
       while (node != top && node % branches == 0)
         node = (node - 1) / branches;
@@ -150,12 +151,12 @@ struct AskTree {
 /// The step of the agent at the thread's position.
 template <Kind kind>
 STRATA_BOTH inline void take_step_in_tree(const KernelStep& step, std::uint32_t thread,
-                                          const AskTree& tree) {
+                                          const SearchTree& tree) {
   if (thread >= step.agents) return;
-  const Standing mine = tree.standing[thread];
+  const OrderedAgent mine = tree.ordered[thread];
   take_step<kind>(step, thread, mine.id, mine.place,
                   [&](const KernelStep& /*now*/, const Vector<float>& me, auto& found) {
-                    return tree.ask(thread, me, found);
+                    return tree.test_agents(thread, me, found);
                   });
 }
 

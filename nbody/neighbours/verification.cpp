@@ -18,14 +18,14 @@ Lists neighbours_at(const Problem& problem, const Places& places) {
       .lists;
 }
 
-/// How many agents have wrong neighbours after a step; of circles, whose neighbours are not
+/// Agents with wrong neighbours after a step; of circles, whose neighbours are not
 /// written, a wrong number of them.
 std::size_t wrong_after(const Problem& problem, const Outcome& seen, const Places& places,
                         const Lists& right, double slack) {
   const auto radius_squared = static_cast<double>(problem.radius_squared);
   if (problem.kind != Kind::circles) {
     // A row that contradicts its count is wrong as well.
-    static constexpr std::array<std::uint32_t, 1> none_of_them{nobody};
+    static constexpr std::array<std::uint32_t, 1> none_of_them{no_agent};
     return agents_with_wrong_neighbours(
         places, radius_squared, only_nearest(problem.kind), right,
         [&](std::size_t i) -> std::span<const std::uint32_t> {

@@ -43,18 +43,12 @@ def test_every_row_comes_back() -> None:
         assert ends == pytest.approx(wanted, rel=1e-6)
 
 
-def test_counts_keep_all_their_digits(tmp_path: Path) -> None:
-    run = load(tmp_path, [layout_case("aos", 123_456_789_012)])
-    assert opened(all_rows.pack(run.rows))["value"] == [123_456_789_012]
-
-
-def test_reasons_are_shown_as_the_page_shows_them(tmp_path: Path) -> None:
-    run = load(tmp_path, [layout_case(gates=[("timer", "failed", "see /home/a/b")])])
+def test_counts_keep_their_digits_and_reasons_are_shown_as_on_the_page(tmp_path: Path) -> None:
+    gate = [("timer", "failed", "see /home/a/b")]
+    run = load(tmp_path, [layout_case("aos", 123_456_789_012, gates=gate)])
     found = opened(all_rows.pack(run.rows, lambda text: text.replace("/home/a/", "…/")))
+    assert found["value"] == [123_456_789_012]
     assert found["notes"] == [[False, "timer: see …/b"]]
-
-
-def test_an_empty_run_is_an_empty_text() -> None:
     assert opened(all_rows.pack([]))["value"] == []
 
 

@@ -67,7 +67,8 @@ def drawn(figure: Plot, run: Run) -> dict[str, list[Any]]:
         found["titles"] = [ax.get_title(loc="left") for ax in shown.axes]
         texts = [text.get_text() for ax in shown.axes for text in ax.texts]
         found["words"] = [text.replace("\u00a0", " ") for text in texts]
-        ends = [whisker.get_segments() for ax in shown.axes for whisker in ax.collections]
+        ends: list[Any] = [whisker for ax in shown.axes for whisker in ax.collections]
+        ends = [whisker.get_segments() for whisker in ends]
         found["ends"] = [segments[0][1][0] for segments in ends if len(segments)]
     return found
 

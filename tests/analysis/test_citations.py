@@ -29,22 +29,12 @@ def test_other_brackets_are_left_alone(text: str) -> None:
     assert cites.used() == []
 
 
-def test_markup_in_a_text_stays_text() -> None:
-    assert Citations().link("<b>") == "&lt;b&gt;"
-
-
-def test_methods_cite_by_key() -> None:
-    cites = Citations()
-    place = number("david2003order")
+def test_a_page_cites_by_key_and_has_a_bibtex_entry_for_each_source() -> None:
+    cites, place = Citations(), number("david2003order")
+    assert cites.link("<b>") == "&lt;b&gt;"
     assert cites.cite("david2003order") == f'[<a href="#source-{place}">{place}</a>]'
+    cites.cite("okabe2008color")
+    assert cites.bibtex().count("@") == 2
+    assert "@book{david2003order," in cites.bibtex()
     with pytest.raises(KeyError):
         cites.cite("nobody1900nothing")
-
-
-def test_bibtex_has_an_entry_for_each_source_cited() -> None:
-    cites = Citations()
-    cites.cite("david2003order", "okabe2008color")
-    text = cites.bibtex()
-    assert text.count("@") == 2
-    assert "@book{david2003order," in text
-    assert text.endswith("}\n")

@@ -143,14 +143,15 @@ def test_what_cannot_be_used_is_one_line_and_exit_2(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     os.mkfifo(tmp_path / "pipe")
     run = write_run(tmp_path, [layout_case()])
-    for words, found in (
+    wrong: list[tuple[list[str | Path], str]] = [
         (["report", tmp_path / "nowhere"], "nothing there"),
         (["summary", tmp_path / "nowhere"], "nothing there"),
         (["report", run, "-o", tmp_path / "file"], "strata: cannot write "),
         (["report", run, run, "-o", tmp_path / "out"], "twice"),
         (["export", run, tmp_path / "pipe", "--to", "csv", "--force"], "found a pipe; expected an"),
         (["export", run, "x"], "Choose from: google-benchmark, pyperf"),
-    ):
+    ]
+    for words, found in wrong:
         done = strata(*words)
         (line,) = done.stderr.splitlines()
         assert done.returncode == 2

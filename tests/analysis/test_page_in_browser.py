@@ -68,7 +68,8 @@ def sound(page: Page, call: str) -> dict[str, int]:
     found: dict[str, Any] = page.evaluate(call)
     if found["faults"]:
         pytest.fail("\n".join([f"{len(found['faults'])} faults", *found["faults"]]), pytrace=False)
-    return found.get("size", found)
+    size: dict[str, int] = found.get("size", found)
+    return size
 
 
 def audit(page: Page, **options: Any) -> dict[str, int]:

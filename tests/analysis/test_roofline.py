@@ -406,6 +406,27 @@ def test_lesser_ceilings_are_those_that_lack_something(tmp_path: Path) -> None:
     assert points(found)["l2"].above is None
 
 
+def test_theoretical_ceilings_come_from_the_rows_and_the_device(tmp_path: Path) -> None:
+    lines = [
+        arithmetic("fp32", PEAK, limit=1.01 * PEAK),
+        bandwidth("dram", 4e12, share=0.8),
+        bandwidth("dram", 3e12, share=0.75, width=4),
+        bandwidth("dram", 3e12, share=0.5, width=8),  # a fast clock makes of it more
+        bandwidth("l2", 1e13),
+        *rung(1e13, at({"l2": 300})),
+    ]
+    run = run_of(tmp_path, *lines)
+    theory = [c for c in ceilings_of(entries([run])) if c.basis == "theoretical"]
+    assert {c.name: c.value for c in theory} == pytest.approx(
+        {"fp32": 1.01 * PEAK, "DRAM, read": 5e12}
+    )
+    found = entries([run], INSTRUCTION)
+    assert named(found, "issue").value == pytest.approx(PEAK / 64)
+    assert named(found, "issue", "theoretical").value == pytest.approx(4 * SMS * CLOCK)
+    assert named(found, "issue", "theoretical").how == "4 a cycle × 132 SMs × clock"
+    assert named(found, "DRAM, read").value == pytest.approx(4e12 / 32)
+
+
 def test_invalid_counts_make_an_invalid_point(tmp_path: Path) -> None:
     found = shown(tmp_path, *ceilings(), *rung(1e13, at({"l2": 300}), noise="failed"))
     assert not points(found)["l2"].valid

@@ -3,6 +3,7 @@
 #include "harness/record/gates.hpp"
 #include "nbody/fstat/device_rung.hpp"
 #include "nbody/fstat/signal_terms.cuh"
+#include "tests/host/rungs_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,24 +27,18 @@ bool right(const Case& which, const DeviceResults& seen) {
       [](const Accuracy& one) { return accuracy_gate(one).verdict == Verdict::passed; });
 }
 
-std::vector<Rung> rungs_on_gpu() {
-  std::vector<Rung> all = ladder();
-  std::erase_if(all, [](const Rung& rung) { return rung.backend != Backend::cuda; });
-  return all;
-}
-
 class FstatOnGpu : public testing::TestWithParam<Rung> {};
 
 void expect_right(const Rung& rung, const Case& which, const Choice& choice) {
-  const DeviceKernel kernel = makers<MakeDeviceKernel>().at(rung.name)(which.seen, choice);
-  const DeviceResults verified = pass_on_device(kernel, which.seen, Asked::everything);
+  const DeviceKernel kernel = maker_of<MakeDeviceKernel>(rung.name)(which.seen, choice);
+  const DeviceResults verified = pass_on_device(kernel, which.seen, Wanted::everything);
   for (const Accuracy& one : accuracy_of(which, verified.sums, verified.two_f, rung.approximate))
     EXPECT_EQ(accuracy_gate(one).verdict, Verdict::passed) << accuracy_gate(one).detail;
   EXPECT_EQ(verified.terms, which.seen.terms());
-  const Costs predicted = rung.predicted(which.seen);
+  const Costs predicted = costs_of(rung)(which.seen);
   EXPECT_EQ(verified.costs.idle_threads, predicted.idle_threads);
 
-  const DeviceResults timed = pass_on_device(kernel, which.seen, Asked::two_f);
+  const DeviceResults timed = pass_on_device(kernel, which.seen, Wanted::two_f);
   EXPECT_EQ(different(timed.two_f, verified.two_f), 0U);
   EXPECT_EQ(timed.costs.allocations, predicted.allocations);
   EXPECT_EQ(timed.costs.queued.copies, predicted.queued.copies);
@@ -61,11 +56,11 @@ TEST_P(FstatOnGpu, IsThatOfDoublePrecisionAndCostsWhatIsPredicted) {
 
 /// As many templates as the seed has of a stack: blocks begin and end inside of cells.
 TEST_P(FstatOnGpu, IsRightInTheShapeOfTheSeed) {
-  if (GetParam().most_terms < 1e7) GTEST_SKIP() << "too many calls";
+  if (GetParam().most < 1e7) GTEST_SKIP() << "too many calls";
   expect_right(GetParam(), case_of({.sky = 3, .stacks = 5}), {.group = 2});
 }
 
-INSTANTIATE_TEST_SUITE_P(Ladder, FstatOnGpu, testing::ValuesIn(rungs_on_gpu()),
+INSTANTIATE_TEST_SUITE_P(Ladder, FstatOnGpu, testing::ValuesIn(rungs_of("fstat", Backend::cuda)),
                          [](const auto& rung) { return rung.param.name; });
 
 // ---- Planted faults -----------------------------------------------------------------------------
@@ -99,7 +94,7 @@ __global__ void sum_faulty(KernelStep step) {
     const float im = (sum.im * sine + sum.re * cosine) / 6.28318531F;
     add(sums, re, im, 1.0F, turn_of(static_cast<float>(rint(lambda) - lambda)), step.antennas[s]);
   }
-  leave(step, blockIdx.x, blockIdx.x * step.frequencies + j, sums);
+  store_result(step, blockIdx.x, blockIdx.x * step.frequencies + j, sums);
 }
 template <Fault fault>
 DeviceKernel faulty(const Observation& seen) {
@@ -125,7 +120,7 @@ DeviceKernel changed(const Observation& seen, const Change& change) {
           .kernels = {}};
 }
 bool is_right(const Case& which, const DeviceKernel& kernel) {
-  return right(which, pass_on_device(kernel, which.seen, Asked::everything));
+  return right(which, pass_on_device(kernel, which.seen, Wanted::everything));
 }
 
 TEST(PlantedFaultsInFstat, AreRefused) {

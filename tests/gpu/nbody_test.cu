@@ -9,6 +9,7 @@
 #include "nbody/gravity/fleet.cuh"
 #include "nbody/gravity/ladder.hpp"
 #include "nbody/gravity/rung_kernels.cuh"
+#include "tests/host/rungs_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -101,7 +102,7 @@ class EveryRung : public testing::TestWithParam<std::string> {};
 /// Verifies the rung in all its choices on these problems; returns how often.
 std::size_t verify_all(const Rung& rung, const std::vector<std::uint32_t>& sizes,
                        const std::vector<std::string>& kinds_of_bodies) {
-  const MakeRungKernel make = makers<MakeRungKernel>().at(rung.name);
+  const MakeRungKernel make = maker_of<MakeRungKernel>(rung.name);
   std::size_t verified = 0;
   for (const Kind kind : {Kind::single, Kind::galaxies}) {
     for (const std::uint32_t bodies : sizes) {
@@ -155,7 +156,7 @@ TEST(TensorCores, HasMostPairsOfManyBodiesInTensorForm) {
   const Problem problem{.kind = Kind::single, .systems = 1, .bodies = 65536};
   Asked asked{{{"layout", "soaoas"}, {"ratio", "1.25"}, {"sort_every", "1"}}};
   const Session session = asked.session();
-  const RungKernel kernel = makers<MakeRungKernel>().at("tensor_cores")(session, problem);
+  const RungKernel kernel = maker_of<MakeRungKernel>("tensor_cores")(session, problem);
   std::string said;
   EXPECT_EQ(
       verdict_of(rung_named("tensor_cores"), kernel, "soaoas", problem, generate(problem), said),
@@ -172,7 +173,7 @@ TEST(TensorCores, IsRightInTheOrderOfAnEarlierStep) {
   const Problem problem{.kind = Kind::galaxies, .systems = 3, .bodies = 8193};
   Asked asked{{{"layout", "soaoas"}, {"ratio", "1.25"}, {"sort_every", "4"}}};
   const Session session = asked.session();
-  const RungKernel kernel = makers<MakeRungKernel>().at(rung.name)(session, problem);
+  const RungKernel kernel = maker_of<MakeRungKernel>(rung.name)(session, problem);
   Bodies bodies = generate(problem);
   const auto after_step = [&](std::size_t number) {
     const auto take = [&](DeviceSteps& buffers, Step step) {
@@ -202,14 +203,15 @@ TEST(TensorCores, IsRightInTheOrderOfAnEarlierStep) {
   EXPECT_GT(near(), 1.5 * near_in_order) << "the bodies were sorted";
 }
 
-std::vector<std::string> names() {
+std::vector<std::string> names(bool of_several_gpus) {
   std::vector<std::string> all;
-  for (const auto& [name, make] : makers<MakeRungKernel>())
-    all.push_back(name);
+  for (const Rung& rung : rungs_of("nbody", Backend::cuda)) {
+    if (rung.has_axis("gpus") == of_several_gpus) all.push_back(rung.name);
+  }
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Ladder, EveryRung, testing::ValuesIn(names()),
+INSTANTIATE_TEST_SUITE_P(Ladder, EveryRung, testing::ValuesIn(names(false)),
                          [](const auto& info) { return info.param; });
 
 // ---- Several GPUs -------------------------------------------------------------------------------
@@ -218,14 +220,14 @@ INSTANTIATE_TEST_SUITE_P(Ladder, EveryRung, testing::ValuesIn(names()),
 Gate shared_error(const std::string& rung, const Problem& problem, std::uint32_t gpus) {
   Asked asked{{{"layout", "soaoas"}, {"per_thread", "4"}, {"ratio", "1.25"}, {"sort_every", "1"}}};
   const Bodies still = at_rest(generate(problem));
-  Fleet fleet{asked.session(), problem, still, gpus, makers<MakeFleet>().at(rung)};
+  Fleet fleet{asked.session(), problem, still, gpus, maker_of<MakeFleet>(rung)};
   return accuracy_gate(accuracy_of(rung_named(rung), problem.bodies,
                                    fleet.error(device_reference(still)), "accelerations"));
 }
 
 TEST(Fleets, AreRightHoweverManyGpusShareTheWork) {
-  ASSERT_EQ(makers<MakeFleet>().size(), 2U);
-  for (const auto& [rung, make] : makers<MakeFleet>()) {
+  ASSERT_EQ(names(true).size(), 2U);
+  for (const std::string& rung : names(true)) {
     for (const std::uint32_t gpus : {1U, 2U, 3U, 8U}) {
       for (const std::uint32_t bodies : {1U, 65U, 1025U, 20'000U}) {
         for (const std::uint32_t systems : {1U, 3U}) {
@@ -251,9 +253,9 @@ __global__ void __launch_bounds__(block) faulty(Work work) {
   __shared__ float4 tile[block];
   const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
   const bool real = mine < work.bodies;
-  const float4 me = real ? read_posmass<Soaoas>(work.from, mine, work.total) : nobody();
+  const float4 me = real ? read_posmass<Soaoas>(work.from, mine, work.total) : massless();
   Acceleration pulls;
-  tile[threadIdx.x] = nobody();
+  tile[threadIdx.x] = massless();
   __syncthreads();
   const std::uint32_t end = fault == Fault::no_tail ? work.bodies / block * block : work.bodies;
   for (std::uint32_t start = 0; start < end; start += block) {
@@ -261,7 +263,7 @@ __global__ void __launch_bounds__(block) faulty(Work work) {
     if (fault == Fault::no_barrier && threadIdx.x >= block / 2) __nanosleep(20'000);
     if (fault != Fault::one_loader || threadIdx.x == 0) {
       tile[threadIdx.x] =
-          j < work.bodies ? read_posmass<Soaoas>(work.from, j, work.total) : nobody();
+          j < work.bodies ? read_posmass<Soaoas>(work.from, j, work.total) : massless();
     }
     if (fault != Fault::no_barrier) __syncthreads();
     for (unsigned k = 0; k < block; ++k)

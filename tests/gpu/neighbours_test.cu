@@ -2,8 +2,10 @@
 // precision finds, moves agents as it does, and computes, copies and launches as much as predicted:
 // on random agents and on those that kernels go wrong on. And faults that were planted.
 #include "harness/record/gates.hpp"
-#include "nbody/neighbours/device_rung.cuh"
+#include "nbody/neighbours/device_case.cuh"
+#include "nbody/neighbours/sorted_cells.cuh"
 #include "tests/host/neighbours_sets.hpp"
+#include "tests/host/rungs_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -42,7 +44,7 @@ std::uint32_t longest_of(const Verification& seen) {
 class NeighboursOnGpu : public testing::TestWithParam<Rung> {};
 
 void expect_right(const Rung& rung, const Set& set, const Choice& choice) {
-  const DeviceKernel kernel = makers<MakeDeviceKernel>().at(rung.name)(set.problem, choice);
+  const DeviceKernel kernel = maker_of<MakeDeviceKernel>(rung.name)(set.problem, choice);
   const DeviceVerification verified = verify_on_device(kernel, set.problem, set.right, few_steps);
   const Verification& seen = verified.seen;
   EXPECT_TRUE(seen.wrong == 0 || !rung.exact) << seen.wrong;
@@ -51,8 +53,7 @@ void expect_right(const Rung& rung, const Set& set, const Choice& choice) {
   for (const Accuracy& one : seen.wrong == 0 ? seen.motion : std::vector<Accuracy>{})
     EXPECT_EQ(accuracy_gate(one).verdict, Verdict::passed) << accuracy_gate(one).detail;
 
-  const Predicted predicted =
-      rung.predicted_tests(set.problem, seen.places_before_each_step(), choice);
+  const Predicted predicted = tests_of(rung)(set.problem, seen.places_before_each_step(), choice);
   const auto made = static_cast<double>(seen.tests.made);
   EXPECT_NEAR(made / few_steps, predicted.tests, 0.01 * predicted.tests);
   // If the agents of a warp are random, only many warps are alike.
@@ -65,12 +66,12 @@ void expect_right(const Rung& rung, const Set& set, const Choice& choice) {
 
   const SampleSeen sample = sample_on_device(kernel, set.problem, set.right, verified, few_steps);
   EXPECT_TRUE(sample.different == 0 || seen.wrong > 0) << sample.different;
-  const Traffic traffic = rung.predicted_traffic(set.problem, choice, few_steps, longest_of(seen)) +
+  const Traffic traffic = traffic_of(rung)(set.problem, choice, few_steps, longest_of(seen)) +
                           Traffic{.bytes = predicted.structure_bytes};
   EXPECT_EQ(sample.traffic.copies, traffic.copies);
   EXPECT_EQ(sample.traffic.bytes, traffic.bytes);
   EXPECT_EQ(sample.traffic.launches, traffic.launches);
-  if (set.problem.kind != Kind::boids || rung.joins_steps) return;
+  if (set.problem.kind != Kind::boids || !rung.has_axis("shown")) return;
   const SampleSeen shown =
       sample_on_device(kernel, set.problem, set.right, verified, few_steps, /*shown=*/true);
   EXPECT_TRUE(shown.different == 0 || seen.wrong > 0) << shown.different;
@@ -96,7 +97,8 @@ TEST_P(NeighboursOnGpu, AreRightForAnOddNumber) {
                choices_of(GetParam()).front());
 }
 
-INSTANTIATE_TEST_SUITE_P(Ladder, NeighboursOnGpu, testing::ValuesIn(rungs_of(Backend::cuda)),
+INSTANTIATE_TEST_SUITE_P(Ladder, NeighboursOnGpu,
+                         testing::ValuesIn(rungs_of("neighbours", Backend::cuda)),
                          [](const auto& rung) { return rung.param.name; });
 
 // ---- Planted faults -----------------------------------------------------------------------------
@@ -261,7 +263,7 @@ TEST(PlantedFaultsAmongNeighbours, AreRefusedWhereAListIsCutAt32) {
 /// Agents in an order of their own, of which the ids of the first two become something else.
 template <class Change>
 DeviceKernel with_first_ids(const Problem& problem, const Change& change) {
-  DeviceKernel kernel = makers<MakeDeviceKernel>().at("neighbours_kept_order")(problem, {});
+  DeviceKernel kernel = maker_of<MakeDeviceKernel>("neighbours_kept_order")(problem, {});
   kernel.step = [inner = kernel.step, change](const DeviceStep& step, Queue& queue) {
     inner(step, queue);
     queue.wait();

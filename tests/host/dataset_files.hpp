@@ -63,6 +63,24 @@ class DatasetFiles : public testing::Test {
     return "";
   }
 
+  /// The good file is refused with any byte flipped, and cut off anywhere; behind the header, at
+  /// every `step`-th byte.
+  template <class Read>
+  void expect_refused_where_damaged(const Read& read, std::size_t header, std::size_t step = 1) {
+    const std::string bytes = bytes_of(good_);
+    for (std::size_t at = 0; at < bytes.size(); at += at < header ? 1 : step) {
+      for (const unsigned flip : {0x01U, 0x80U, 0xFFU}) {
+        std::string changed = bytes;
+        changed[at] = static_cast<char>(static_cast<unsigned char>(changed[at]) ^ flip);
+        EXPECT_NE(refusal_of(read, file_of(changed)), "") << "byte " << at;
+      }
+      EXPECT_NE(refusal_of(read, file_of(bytes.substr(0, at))), "") << at << " bytes";
+    }
+    EXPECT_THAT(refusal_of(read, file_of(bytes.substr(0, header - 1))),
+                testing::HasSubstr("inside its header"));
+    EXPECT_THAT(refusal_of(read, file_of(bytes + "x")), testing::HasSubstr("copy it again"));
+  }
+
   TemporaryFolder folder_;
   path good_ = folder_.path() / "good";
 };

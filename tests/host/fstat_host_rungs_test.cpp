@@ -1,10 +1,8 @@
 // Every rung on this CPU, with every kind of its vectors, sums what double precision sums; and
 // faults that were planted.
-#include "harness/base/error.hpp"
-#include "harness/cpu/topology.hpp"
 #include "harness/record/gates.hpp"
 #include "nbody/fstat/host/host_rung.hpp"
-#include "tests/host/this_cpu.hpp"
+#include "tests/host/host_kernels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -54,14 +52,6 @@ const std::vector<Set>& sets() {
   return all;
 }
 
-std::optional<HostKernel> made(const Rung& rung, const Observation& seen, Vectors vectors) {
-  try {
-    return makers<MakeHostKernel>().at(rung.name)(seen, vectors);
-  } catch (const Skipped&) {
-    return std::nullopt;  // not with these vectors
-  }
-}
-
 bool right(const Case& which, const HostResults& seen, bool approximate = false) {
   return std::ranges::all_of(
       accuracy_of(which, seen.sums, seen.two_f, approximate),
@@ -75,7 +65,7 @@ TEST_P(FstatRung, IsThatOfDoublePrecision) {
   bool any = false;
   for (const Vectors vectors : known_to_this_cpu()) {
     for (const auto& [name, which] : sets()) {
-      const auto kernel = made(rung, which.seen, vectors);
+      const auto kernel = prepared<MakeHostKernel>(rung, which.seen, vectors);
       if (!kernel) continue;
       any = true;
       SCOPED_TRACE(name + ", " + kernel->instructions);
@@ -89,19 +79,14 @@ TEST_P(FstatRung, IsThatOfDoublePrecision) {
 
 TEST_P(FstatRung, IsTheSameWithMoreThreadsThanBands) {
   const Case& which = sets().front().which;
-  ThreadTeam many{std::vector<int>(7, allowed_cpus().front())};
-  const auto kernel = made(GetParam(), which.seen, widest_vectors());
+  ThreadTeam many = crowded_team(7);
+  const auto kernel = prepared<MakeHostKernel>(GetParam(), which.seen, widest_vectors());
   if (!kernel) GTEST_SKIP() << "this CPU or this build cannot do it";
   const HostResults alone = pass_on_host(*kernel, team(), which.seen);
   EXPECT_EQ(different(pass_on_host(*kernel, many, which.seen).two_f, alone.two_f), 0U);
 }
 
-std::vector<Rung> rungs_on_cpu() {
-  std::vector<Rung> all = ladder();
-  std::erase_if(all, [](const Rung& rung) { return rung.backend != Backend::host; });
-  return all;
-}
-INSTANTIATE_TEST_SUITE_P(Rungs, FstatRung, testing::ValuesIn(rungs_on_cpu()),
+INSTANTIATE_TEST_SUITE_P(Rungs, FstatRung, testing::ValuesIn(rungs_of("fstat", Backend::host)),
                          [](const auto& rung) { return rung.param.name; });
 
 TEST(FstatOnOneCore, TakesSomeTimeATerm) {

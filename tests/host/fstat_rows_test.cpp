@@ -60,7 +60,7 @@ TEST(FstatOnAGpu, IsLimitedByTheInstructionsOfItsChoice) {
   EXPECT_EQ(rows_of(describe(which), cuda_timers, {.numbers = {2, 4, 1e9}})
                 .at("issue_limit by issue_slots"),
             (RowSeen{100 * 128 * 1e9 / slots, "1/s", modelled}));
-  for (const Rung& rung : ladder()) {
+  for (const Rung& rung : ladder("fstat")) {
     const auto group = std::ranges::find(rung.axes, "group", &Axis::name);
     if (group != rung.axes.end()) {
       EXPECT_EQ(rung.issue_slots.size(), group->choices.size()) << rung.name;
@@ -95,28 +95,20 @@ TEST(FstatOnAGpu, IsHeldAgainstWhatIsPredicted) {
   constexpr Verdict no = Verdict::failed;
   using Verdicts = std::vector<Verdict>;
   EXPECT_EQ(verdicts_of(a_case(), "model"), (Verdicts{yes, yes}));
-  RungCase copies = a_case();
-  ++copies.counted.queued.copies;
-  EXPECT_EQ(verdicts_of(copies, "model"), (Verdicts{no, yes}));
   RungCase idle = a_case();
   ++idle.counted.idle_threads;
-  EXPECT_EQ(verdicts_of(idle, "model"), (Verdicts{yes, no}));
+  EXPECT_EQ(verdicts_of(idle, "model"), (Verdicts{no, yes}));
   RungCase terms = a_case();
   --terms.counted_terms;
-  EXPECT_EQ(verdicts_of(terms, "model"), (Verdicts{yes, no}));
+  EXPECT_EQ(verdicts_of(terms, "model"), (Verdicts{no, yes}));
   RungCase allocations = a_case();
   ++allocations.counted.allocations;
-  EXPECT_EQ(verdicts_of(allocations, "model"), (Verdicts{yes, no}));
-  EXPECT_EQ(verdicts_of(a_case(), "result"), (Verdicts{yes}));
-  RungCase wrong = a_case();
-  wrong.different_at_end = [] { return std::size_t{1}; };
-  EXPECT_EQ(verdicts_of(wrong, "result"), (Verdicts{no}));
+  EXPECT_EQ(verdicts_of(allocations, "model"), (Verdicts{no, yes}));
 }
 
 TEST(FstatOnAGpu, IsTracedByItsKernelsAndWhatItQueues) {
   const Experiment experiment = describe(a_case());
   ASSERT_TRUE(experiment.trace);
-  EXPECT_EQ(experiment.trace->queued, (Queued{.copies = 8, .bytes = 800, .launches = 4}));
   for (const char* kernel : {"sum_signals", "write_terms", "sum_by_warp", "sum_by_lane",
                              "BatchMemcpyKernel", "make_polynomials"}) {
     EXPECT_EQ(std::ranges::count(experiment.trace->kernels, kernel, &KernelPhase::function), 1)

@@ -1,16 +1,12 @@
 // Every rung on this CPU, with every kind of its vectors, against double precision.
-#include "harness/base/error.hpp"
-#include "harness/cpu/topology.hpp"
-#include "harness/run/case_runner.hpp"
 #include "nbody/gravity/host/host_rung.hpp"
-#include "tests/host/this_cpu.hpp"
+#include "tests/host/host_kernels.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,21 +53,6 @@ const std::vector<JudgedBodies>& samples() {
   return all;
 }
 
-std::optional<HostKernel> made(const Rung& rung, Vectors vectors) {
-  try {
-    return makers<MakeHostKernel>().at(rung.name)(vectors);
-  } catch (const Skipped&) {
-    return std::nullopt;  // not with these vectors
-  }
-}
-
-std::vector<Rung> rungs_of_the_host() {
-  std::vector<Rung> all;
-  std::ranges::copy_if(ladder(), std::back_inserter(all),
-                       [](const Rung& rung) { return rung.backend == Backend::host; });
-  return all;
-}
-
 class RungOnThisCpu : public testing::TestWithParam<Rung> {};
 
 void expect_right(const Rung& rung, const HostKernel& kernel, const std::string& layout,
@@ -91,7 +72,7 @@ TEST_P(RungOnThisCpu, ComputesWhatDoublePrecisionDoes) {
   const Rung& rung = GetParam();
   bool any = false;
   for (const Vectors vectors : known_to_this_cpu()) {
-    const auto kernel = made(rung, vectors);
+    const auto kernel = prepared<MakeHostKernel>(rung, vectors);
     if (!kernel) continue;
     any = true;
     for (const std::string& layout : rung.layouts) {
@@ -104,9 +85,9 @@ TEST_P(RungOnThisCpu, ComputesWhatDoublePrecisionDoes) {
 
 TEST_P(RungOnThisCpu, DoesTheSameWithMoreThreadsThanBodies) {
   const Rung& rung = GetParam();
-  ThreadTeam three{std::vector<int>(3, allowed_cpus().front())};
+  ThreadTeam three = crowded_team(3);
   for (const Vectors vectors : known_to_this_cpu()) {
-    const auto kernel = made(rung, vectors);
+    const auto kernel = prepared<MakeHostKernel>(rung, vectors);
     if (!kernel) continue;
     for (const JudgedBodies& sample : samples()) {
       if (sample.bodies.total() > 40) continue;
@@ -124,7 +105,7 @@ using Fault = std::function<HostKernel(const HostKernel&, const std::string& lay
 
 Gate judged_with(const Fault& fault, const Rung& rung, const JudgedBodies& sample, bool moves) {
   const std::string& layout = rung.layouts.front();
-  const auto sound = made(rung, widest_vectors());
+  const auto sound = prepared<MakeHostKernel>(rung, widest_vectors());
   if (!sound) throw Skipped{"not on this CPU"};
   const auto verification =
       verify_on_host(fault(*sound, layout), team(), layout, sample.bodies, moves, sample.right);
@@ -177,7 +158,8 @@ HostKernel idle(const HostKernel& /*sound*/, const std::string& /*layout*/) {
 TEST_P(RungOnThisCpu, IsRefusedWhenItIsWrong) {
   const JudgedBodies& sample = samples().at(3);
   ASSERT_EQ(sample.bodies.bodies, 100U);
-  if (!made(GetParam(), widest_vectors())) GTEST_SKIP() << "this CPU or build cannot do it";
+  if (!prepared<MakeHostKernel>(GetParam(), widest_vectors()))
+    GTEST_SKIP() << "this CPU or build cannot do it";
   for (const auto& [name, fault] :
        std::vector<std::pair<std::string, Fault>>{{"the tail is dropped", without_tail},
                                                   {"a mass is forgotten", without_a_mass},
@@ -191,13 +173,13 @@ TEST_P(RungOnThisCpu, IsRefusedWhenItIsWrong) {
   EXPECT_EQ(judged_with(idle, GetParam(), sample, /*moves=*/true).verdict, Verdict::failed);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rungs, RungOnThisCpu, testing::ValuesIn(rungs_of_the_host()),
+INSTANTIATE_TEST_SUITE_P(Rungs, RungOnThisCpu, testing::ValuesIn(rungs_of("nbody", Backend::host)),
                          [](const auto& rung) { return rung.param.name; });
 
 TEST(HostRungs, SeeABodyThatIsLeftWhereItWas) {
   const JudgedBodies& sample = samples().at(2);
   const HostKernel lazy{.run = [](std::span<const Step> steps, ThreadTeam& threads) {
-    makers<MakeHostKernel>().at("serial")(Vectors::none).run(steps, threads);
+    maker_of<MakeHostKernel>("serial")(Vectors::none).run(steps, threads);
     for (const Step& step : steps)
       step.to[word_of<Aos>(Field::py, 7, step.total())] =
           step.from[word_of<Aos>(Field::py, 7, step.total())];
@@ -208,57 +190,9 @@ TEST(HostRungs, SeeABodyThatIsLeftWhereItWas) {
 }
 
 TEST(HostRungs, SayThatTheyAreNotThere) {
-  EXPECT_THROW((void)makers<MakeHostKernel>().at("naive"), std::out_of_range);
-  EXPECT_THROW((void)makers<MakeHostKernel>().at("simd")(Vectors::none), Skipped);
-  EXPECT_THROW((void)makers<MakeHostKernel>().at("cpu_blocked")(Vectors::none), Skipped);
-}
-
-class MeasuredHostRung : public testing::TestWithParam<const char*> {};
-
-TEST_P(MeasuredHostRung, HasTwoTimersAndWhatItsStepsConserve) {
-  const std::string problem = GetParam();
-  const bool moves = problem == "galaxies";
-  const auto device = open_host_device();
-  Cache cache;
-  const Plan plan{.warmups = 0, .min_samples = 6, .max_samples = 6};
-  const Case which{.suite = "nbody",
-                   .benchmark = "serial",
-                   .backend = Backend::host,
-                   .params = {{"problem", problem},
-                              {"systems", moves ? "3" : "1"},
-                              {"bodies", "48"},
-                              {"layout", "aos"}}};
-  const CaseRecord record = run_case(which, plan, *device, cache);
-  ASSERT_EQ(record.status, Status::measured) << record.reason;
-  std::map<std::string, int> rows;
-  for (const Measurement& m : record.measurements)
-    ++rows[m.quantity];
-  std::map<std::string, int> wanted{
-      {"interactions_per_second", 2},  {"step_time", 2},          {"core_clock", 1},
-      {"nominal_flops_per_second", 1}, {"relative_rms_error", 1}, {"relative_maximum_error", 1}};
-  if (moves) wanted.insert({{"energy_drift", 1}, {"momentum_drift", 1}});
-  EXPECT_EQ(rows, wanted);
-  EXPECT_EQ(std::ranges::count_if(record.gates,
-                                  [](const Gate& gate) {
-                                    return gate.name == "result" && gate.verdict == Verdict::passed;
-                                  }),
-            2);
-}
-
-INSTANTIATE_TEST_SUITE_P(Problems, MeasuredHostRung, testing::Values("galaxies", "single"));
-
-TEST(HostRungs, AreLeftOutWhereAStepTakesTooLong) {
-  const auto device = open_host_device();
-  Cache cache;
-  const Plan plan{.warmups = 0, .min_samples = 6, .max_samples = 6, .time_limit = 1e-7};
-  const Case which{
-      .suite = "nbody",
-      .benchmark = "serial",
-      .backend = Backend::host,
-      .params = {{"problem", "single"}, {"systems", "1"}, {"bodies", "64"}, {"layout", "aos"}}};
-  const CaseRecord record = run_case(which, plan, *device, cache);
-  EXPECT_EQ(record.status, Status::skipped);
-  EXPECT_NE(record.reason.find("would take"), std::string::npos) << record.reason;
+  EXPECT_THROW((void)maker_of<MakeHostKernel>("naive"), std::out_of_range);
+  EXPECT_THROW((void)maker_of<MakeHostKernel>("simd")(Vectors::none), Skipped);
+  EXPECT_THROW((void)maker_of<MakeHostKernel>("cpu_blocked")(Vectors::none), Skipped);
 }
 
 }  // namespace

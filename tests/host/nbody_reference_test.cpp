@@ -138,7 +138,7 @@ TEST(NbodyError, IsAbsoluteWhereNothingAccelerates) {
 }
 
 TEST(NbodyBound, GrowsWithTheBodiesAndLessWhereSumsAreInBlocks) {
-  for (const Rung& rung : ladder()) {
+  for (const Rung& rung : ladder("nbody")) {
     for (std::uint32_t n = 1; n < 1U << 20U; n *= 4)
       EXPECT_LT(rms_bound(rung, n), rms_bound(rung, 4 * n)) << rung.name;
   }

@@ -14,7 +14,7 @@ namespace {
 
 /// Agents in the order of their boxes, and the ranges of agents that each box tests.
 struct Divided {
-  std::vector<Standing> agents;
+  std::vector<OrderedAgent> agents;
   std::vector<Slab> boxes;  ///< without from and to, where `tested` names boxes
   std::vector<std::vector<Slab>> tested;
   std::uint64_t bytes = 0;
@@ -45,11 +45,11 @@ struct Divided {
   /// The work of the block of a box, thread by thread. Returns the tests of each thread.
   template <Kind kind>
   std::vector<std::uint32_t> take(KernelStep step) const {
-    std::vector<std::uint32_t> thread_tests(boxes.size() * box_size, nobody - 1);
+    std::vector<std::uint32_t> thread_tests(boxes.size() * box_size, no_agent - 1);
     step.tests = nullptr;
     for (std::size_t b = 0; b < boxes.size(); ++b) {
       for (std::uint32_t thread = 0; thread < boxes[b].count; ++thread) {
-        const Standing mine = agents[boxes[b].first + thread];
+        const OrderedAgent mine = agents[boxes[b].first + thread];
         Gathering<kind> found{step, mine.id};
         thread_tests[b * box_size + thread] = 0;
         for (const Slab& other : tested[b]) {
@@ -96,14 +96,13 @@ TEST_P(BoxesOfAgents, FindWhatDoublePrecisionFindsAndLeaveAsManyThreadsIdleAsPre
     verify_step(seen, set.problem, set.right, memory.outcome(), 0, 2);
     EXPECT_TRUE(seen.wrong == 0 || !declared.exact) << seen.wrong;
 
-    const Predicted predicted =
-        declared.predicted_tests(set.problem, seen.places_before_each_step(), {});
-    const IdleThreads idle = idle_of(thread_tests, nobody - 1);
+    const Predicted predicted = tests_of(declared)(set.problem, seen.places_before_each_step(), {});
+    const IdleThreads idle = idle_of(thread_tests, no_agent - 1);
     EXPECT_EQ(idle, predicted.idle);
     EXPECT_EQ(thread_tests.size() - idle.all, set.problem.agents);
     EXPECT_EQ(divided.bytes, predicted.structure_bytes);
     std::vector<std::uint32_t> tests = thread_tests;
-    std::ranges::replace(tests, nobody - 1, 0U);
+    std::ranges::replace(tests, no_agent - 1, 0U);
     const auto made = static_cast<double>(std::accumulate(tests.begin(), tests.end(), 0ULL));
     EXPECT_NEAR(made, predicted.tests, 0.01 * predicted.tests);
     EXPECT_NEAR(made / static_cast<double>(lanes_of(tests)), predicted.used, 0.01);
@@ -119,7 +118,7 @@ TEST(BoxesOfAgents, HaveEveryAgentOnceAndWithinTheirBorders) {
     const Set set = generated(Kind::boids, 5000, spread);
     Memory memory{set.problem, set.right.agents, list_grain};
     const Divided divided{"boxes", set.problem, memory.step()};
-    std::vector<Standing> agents = divided.agents;
+    std::vector<OrderedAgent> agents = divided.agents;
     const std::vector<Box> boxes = boxes_of(agents, world_of(set.problem));
     std::vector<int> seen(5000);
     std::uint32_t before = 0;

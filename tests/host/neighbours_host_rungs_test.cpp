@@ -1,20 +1,15 @@
 // Every rung on this CPU, with every kind of its vectors, finds the neighbours that double
 // precision finds, moves agents as it does, and computes as many distances as its data structure
 // implies.
-#include "harness/base/error.hpp"
-#include "harness/cpu/topology.hpp"
-#include "harness/record/device.hpp"
 #include "harness/record/gates.hpp"
-#include "harness/run/case_runner.hpp"
 #include "nbody/neighbours/host/packed_cells.hpp"
+#include "tests/host/host_kernels.hpp"
 #include "tests/host/neighbours_sets.hpp"
-#include "tests/host/this_cpu.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,15 +20,6 @@ namespace strata::neighbours {
 namespace {
 
 constexpr std::size_t few_steps = 3;
-
-std::optional<HostKernel> made(const Rung& rung, const Problem& problem, const Choice& choice,
-                               Vectors vectors) {
-  try {
-    return makers<MakeHostKernel>().at(rung.name)(problem, choice, vectors);
-  } catch (const Skipped&) {
-    return std::nullopt;  // not with these vectors
-  }
-}
 
 class NeighboursRung : public testing::TestWithParam<Rung> {
  protected:
@@ -61,7 +47,7 @@ TEST_P(NeighboursRung, FindsWhatDoublePrecisionFinds) {
   for (const Vectors vectors : known_to_this_cpu()) {
     for (const Set& set : all_sets()) {
       for (const Choice& choice : choices_of(rung)) {
-        const auto kernel = made(rung, set.problem, choice, vectors);
+        const auto kernel = prepared<MakeHostKernel>(rung, set.problem, choice, vectors);
         if (!kernel) continue;
         any = true;
         SCOPED_TRACE(set.name + ", " + std::to_string(choice.cells) + " cells, " +
@@ -77,12 +63,12 @@ TEST_P(NeighboursRung, ComputesAsManyDistancesAsPredicted) {
   const Rung& rung = GetParam();
   for (const Set& set : all_sets()) {
     for (const Choice& choice : choices_of(rung)) {
-      const auto kernel = made(rung, set.problem, choice, widest_vectors());
+      const auto kernel = prepared<MakeHostKernel>(rung, set.problem, choice, widest_vectors());
       if (!kernel) GTEST_SKIP() << "this CPU or this build cannot do it";
       SCOPED_TRACE(set.name + ", " + std::to_string(choice.cells) + " cells");
       const auto seen = verify_on_host(*kernel, team(), set.problem, set.right, few_steps);
       const Predicted predicted =
-          rung.predicted_tests(set.problem, seen.places_before_each_step(), choice);
+          tests_of(rung)(set.problem, seen.places_before_each_step(), choice);
       const double tests = static_cast<double>(seen.tests.made) / few_steps;
       EXPECT_NEAR(tests, predicted.tests, 0.01 * predicted.tests);
       EXPECT_EQ(seen.rebuilds, predicted.rebuilds);
@@ -93,10 +79,11 @@ TEST_P(NeighboursRung, ComputesAsManyDistancesAsPredicted) {
 
 TEST_P(NeighboursRung, DoesTheSameWithMoreThreadsThanAgents) {
   const Rung& rung = GetParam();
-  ThreadTeam three{std::vector<int>(3, allowed_cpus().front())};
+  ThreadTeam three = crowded_team(3);
   for (const Set& set : all_sets()) {
     if (set.problem.agents > 40) continue;
-    const auto kernel = made(rung, set.problem, choices_of(rung).front(), widest_vectors());
+    const auto kernel =
+        prepared<MakeHostKernel>(rung, set.problem, choices_of(rung).front(), widest_vectors());
     if (!kernel) GTEST_SKIP() << "this CPU or this build cannot do it";
     SCOPED_TRACE(set.name);
     const auto alone = verify_on_host(*kernel, team(), set.problem, set.right, few_steps);
@@ -107,7 +94,8 @@ TEST_P(NeighboursRung, DoesTheSameWithMoreThreadsThanAgents) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rungs, NeighboursRung, testing::ValuesIn(rungs_of(Backend::host)),
+INSTANTIATE_TEST_SUITE_P(Rungs, NeighboursRung,
+                         testing::ValuesIn(rungs_of("neighbours", Backend::host)),
                          [](const auto& rung) { return rung.param.name; });
 
 // --- what a rung may get wrong ---
@@ -204,8 +192,8 @@ TEST_P(PlantedFault, IsSeenWhereTheLastAgentIsForgotten) {
     return HostKernel{.run = [sound, problem](std::span<const Step> steps, ThreadTeam& threads) {
       sound.run(steps, threads);
       const std::size_t last = problem.agents - 1;
-      steps.back().counts[last] = nobody;
-      steps.back().lists->set(last, {.first = 0, .count = nobody, .pool = 0});
+      steps.back().counts[last] = no_agent;
+      steps.back().lists->set(last, {.first = 0, .count = no_agent, .pool = 0});
     }};
   };
   EXPECT_EQ(wrong_in(GetParam(), forgetful), 1U);
@@ -241,8 +229,7 @@ TEST(NeighboursRungs, AreRefusedWhereAListIsCutAt32) {
 TEST(NeighboursRungs, AreRefusedWhereABoidIsLeftWhereItWas) {
   const Set set = generated(Kind::boids, 130, Spread::uniform);
   const HostKernel lazy{.run = [&](std::span<const Step> steps, ThreadTeam& threads) {
-    makers<MakeHostKernel>()
-        .at("neighbours_serial")(set.problem, {}, Vectors::none)
+    maker_of<MakeHostKernel>("neighbours_serial")(set.problem, {}, Vectors::none)
         .run(steps, threads);
     steps.back().to->part(Part::px)[7] = steps.back().from->part(Part::px)[7];
   }};
@@ -257,53 +244,6 @@ TEST(NeighboursRungs, WriteListsThatGrowAsFarAsTheyMust) {
   for (std::size_t i = 0; i < set.problem.agents; ++i)
     longest = std::max(longest, set.right.neighbours.of(i).size());
   EXPECT_GE(longest, 400U) << "the cluster is to have lists that no guess at their length holds";
-}
-
-// --- a whole case ---
-
-CaseRecord measured(Kind kind, const Plan& plan) {
-  const auto device = open_host_device();
-  Cache cache;
-  const bool sphere = kind == Kind::boids;
-  const Case which{.suite = "neighbours",
-                   .benchmark = "neighbours_cpu_packed",
-                   .backend = Backend::host,
-                   .params = {{"problem", std::string{to_string(kind)}},
-                              {"spread", "uniform"},
-                              {"agents", "3000"},
-                              {"world", sphere ? "50" : "fit"},
-                              {"cells", "0"}}};
-  return run_case(which, plan, *device, cache);
-}
-
-TEST(NeighboursRungs, MeasureACaseOfEachProblem) {
-  for (const Kind kind : {Kind::boids, Kind::circles, Kind::list}) {
-    SCOPED_TRACE(to_string(kind));
-    const CaseRecord record = measured(kind, {.warmups = 0, .min_samples = 6, .max_samples = 6});
-    ASSERT_EQ(record.status, Status::measured) << record.reason;
-    std::map<std::string, int> rows;
-    for (const Measurement& m : record.measurements)
-      ++rows[m.quantity];
-    const std::map<std::string, int> wanted{{"agent_steps_per_second", 2}, {"steps_per_second", 2},
-                                            {"neighbours_per_second", 2},  {"distance_tests", 2},
-                                            {"used_threads", 1},           {"rebuilds", 2},
-                                            {"wrong_neighbours", 1},       {"core_clock", 1}};
-    EXPECT_EQ(rows, wanted);
-    std::map<std::string, int> passed;
-    for (const Gate& gate : record.gates) {
-      if (gate.verdict == Verdict::passed) ++passed[gate.name];
-    }
-    EXPECT_EQ(passed["model"], 1);
-    // Neighbours, what the last sample left, and of boids places and velocities.
-    EXPECT_EQ(passed["result"], kind == Kind::boids ? 4 : kind == Kind::circles ? 3 : 2);
-  }
-}
-
-TEST(NeighboursRungs, AreLeftOutWhereASampleTakesTooLong) {
-  const CaseRecord record =
-      measured(Kind::list, {.warmups = 0, .min_samples = 6, .max_samples = 6, .time_limit = 1e-7});
-  EXPECT_EQ(record.status, Status::skipped);
-  EXPECT_NE(record.reason.find("would take"), std::string::npos) << record.reason;
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // What the threads of the rungs on a GPU do, done thread by thread on a CPU: the same neighbours as
 // double precision, the same motion, and as many distances as the data structure implies.
 #include "nbody/neighbours/half_stencil.hpp"
+#include "nbody/neighbours/hit_queue.hpp"
 #include "nbody/neighbours/lasting_lists.hpp"
 #include "nbody/neighbours/model/traffic.hpp"
-#include "nbody/neighbours/searches.hpp"
 #include "nbody/neighbours/tiles.hpp"
 #include "nbody/neighbours/z_curve.hpp"
 #include "tests/host/neighbours_threads.hpp"
@@ -26,7 +26,7 @@ struct Built {
   Cells cells;
   std::vector<std::uint32_t> starts;
   std::vector<std::uint32_t> ids;
-  std::vector<Standing> standing;
+  std::vector<OrderedAgent> ordered;
 
   Built(const Problem& problem, const Choice& choice, const KernelStep& step)
       : cells{cells_of(problem.low(), problem.extent(),
@@ -35,8 +35,8 @@ struct Built {
         ids(step.agents) {
     build_cells(cells, step, starts, ids);
     for (const std::uint32_t id : ids)
-      standing.push_back({.place = step.place(id), .id = id});
-    standing.resize(standing.size() + AskPuttingOff::batch);
+      ordered.push_back({.place = step.place(id), .id = id});
+    ordered.resize(ordered.size() + SearchWithQueue::batch);
   }
 };
 
@@ -45,7 +45,7 @@ struct AlongCurve {
   const Built& built;
   std::vector<std::uint32_t> places;
   std::vector<std::uint32_t> starts;
-  std::vector<Standing> standing;
+  std::vector<OrderedAgent> ordered;
 
   AlongCurve(const Built& all, Curve curve)
       : built{all},
@@ -55,25 +55,25 @@ struct AlongCurve {
     for (std::uint32_t cell = 0; cell < places.size(); ++cell)
       cells[places[cell]] = cell;
     for (const std::uint32_t cell : cells) {
-      standing.insert(standing.end(), all.standing.begin() + all.starts[cell],
-                      all.standing.begin() + all.starts[cell + 1]);
-      starts.push_back(static_cast<std::uint32_t>(standing.size()));
+      ordered.insert(ordered.end(), all.ordered.begin() + all.starts[cell],
+                     all.ordered.begin() + all.starts[cell + 1]);
+      starts.push_back(static_cast<std::uint32_t>(ordered.size()));
     }
   }
-  [[nodiscard]] AskAlongCurve search() const {
-    return {built.cells, starts.data(), standing.data(), places.data()};
+  [[nodiscard]] SearchCellsAlongCurve search() const {
+    return {built.cells, starts.data(), ordered.data(), places.data()};
   }
 };
 
 /// Everybody, in groups as tiles of shared memory have them: the last is filled up.
 struct AskGroups {
-  std::vector<Standing> all;
+  std::vector<OrderedAgent> all;
 
   explicit AskGroups(const KernelStep& step) {
     for (std::uint32_t j = 0; j < step.agents; ++j)
       all.push_back({.place = step.place(j), .id = j});
     all.resize((all.size() + group_size - 1) / group_size * group_size,
-               {.place = {INFINITY, 0, 0}, .id = nobody});
+               {.place = {INFINITY, 0, 0}, .id = no_agent});
   }
   template <class Found>
   std::uint32_t operator()(const KernelStep& step, const Vector<float>& me, Found& found) const {
@@ -86,7 +86,7 @@ struct AskGroups {
 /// A step whose pairs are tested once: by all threads of the kernel that finds them, and then by
 /// all of the one that moves agents.
 template <Kind kind>
-void by_pairs(const AskRuns& runs, const KernelStep& step) {
+void by_pairs(const SearchRows& runs, const KernelStep& step) {
   const std::uint32_t threads = step.agents + 3;
   std::vector<std::uint32_t> counts(step.agents);
   std::vector<std::uint32_t> lists(kind == Kind::list ? 0 : step.agents * step.agents);
@@ -107,28 +107,28 @@ void by_every_thread(const std::string& search, const Problem& problem, const Ch
   const Built built{problem, choice, step};
   const AlongCurve along_curve{built, choice.curve};
   const AskGroups groups{step};
-  const AskRuns runs{built.cells, built.starts.data(), built.standing.data()};
-  std::array<std::uint32_t, AskPuttingOff::room> hits{};
-  std::array<Standing, AskTiles::room> tile{};
+  const SearchRows runs{built.cells, built.starts.data(), built.ordered.data()};
+  std::array<std::uint32_t, SearchWithQueue::room> hits{};
+  std::array<OrderedAgent, SearchTiles::room> tile{};
   if (search == "pairs") return by_pairs<kind>(runs, step);
   for (std::uint32_t thread = 0; thread < step.agents + 3; ++thread) {
-    if (search == "all") take_own_step<kind>(step, thread, AskAll{});
+    if (search == "all") take_own_step<kind>(step, thread, SearchAll{});
     if (search == "groups") take_own_step<kind>(step, thread, groups);
     if (search == "cells") {
       take_own_step<kind>(step, thread,
-                          AskCells{built.cells, built.starts.data(), built.ids.data()});
+                          SearchCellIds{built.cells, built.starts.data(), built.ids.data()});
     }
-    if (search == "standing") {
-      take_step_standing<kind>(
-          step, thread, AskStanding{built.cells, built.starts.data(), built.standing.data()});
+    if (search == "ordered") {
+      take_step_in_order<kind>(step, thread,
+                               SearchCells{built.cells, built.starts.data(), built.ordered.data()});
     }
     if (search == "runs") {
-      take_step_standing<kind>(step, thread, runs);
+      take_step_in_order<kind>(step, thread, runs);
     }
     if (search == "tiles") take_step_tiled<kind>(step, thread, {runs, tile.data(), 0});
-    if (search == "curve") take_step_standing<kind>(step, thread, along_curve.search());
+    if (search == "curve") take_step_in_order<kind>(step, thread, along_curve.search());
     if (search == "queue")
-      take_step_standing<kind>(step, thread, AskPuttingOff{runs, hits.data(), 1});
+      take_step_in_order<kind>(step, thread, SearchWithQueue{runs, hits.data(), 1});
   }
 }
 void by_every_thread(const std::string& search, const Problem& problem, const Choice& choice,
@@ -150,7 +150,7 @@ struct Search {
 const std::vector<Search>& searches() {
   static const std::vector<Search> all{
       {"all", predict_all_pairs},     {"groups", predict_all_pairs},
-      {"cells", predict_cells},       {"standing", predict_packed_cells},
+      {"cells", predict_cells},       {"ordered", predict_packed_cells},
       {"runs", predict_rows},         {"curve", predict_curve_cells},
       {"queue", predict_rows},        {"tiles", predict_rows},
       {"pairs", predict_half_stencil}};
@@ -222,7 +222,7 @@ class Lasting {
     if (built_) {
       all.cells = built_->cells;
       all.starts = built_->starts.data();
-      all.standing = built_->standing.data();
+      all.ordered = built_->ordered.data();
     }
     return all;
   }
@@ -338,10 +338,10 @@ TEST(ThreadsOfAGpu, FindTheSameAlongAHilbertCurve) {
 TEST(CellsAlongAHilbertCurve, FollowEachOtherSideBySide) {
   for (const std::uint32_t count : {2U, 4U, 8U, 32U}) {
     const std::vector<std::uint32_t> places = along_hilbert_curve({.count = count});
-    std::vector<std::uint32_t> cells(places.size(), nobody);
+    std::vector<std::uint32_t> cells(places.size(), no_agent);
     for (std::uint32_t cell = 0; cell < places.size(); ++cell)
       cells.at(places[cell]) = cell;
-    EXPECT_EQ(std::ranges::count(cells, nobody), 0);
+    EXPECT_EQ(std::ranges::count(cells, no_agent), 0);
     EXPECT_EQ(cells.front(), 0U);
     for (std::size_t at = 1; at < cells.size(); ++at) {
       std::uint32_t apart = 0;

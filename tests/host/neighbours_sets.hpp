@@ -94,24 +94,13 @@ inline const std::vector<Set>& all_sets() {
   return all;
 }
 
-/// Whether the rung has an axis.
-inline bool has(const Rung& rung, std::string_view axis) {
-  return std::ranges::count(rung.axes, axis, &Axis::name) > 0;
-}
 /// Cells that are longer than the reach, and some that are shorter than half of it.
 inline std::vector<Choice> choices_of(const Rung& rung) {
-  const double skin = has(rung, "skin") ? 0.5 : 0;
-  if (!has(rung, "cells")) return {{}};
+  const double skin = rung.has_axis("skin") ? 0.5 : 0;
+  if (!rung.has_axis("cells")) return {{}};
   std::vector<Choice> all{
       {.cells = 0, .skin = skin}, {.cells = 1, .skin = skin}, {.cells = 14, .skin = skin}};
-  if (has(rung, "curve")) all.push_back({.cells = 14, .curve = Curve::hilbert});
-  return all;
-}
-
-/// The rungs of a backend.
-inline std::vector<Rung> rungs_of(Backend backend) {
-  std::vector<Rung> all = ladder();
-  std::erase_if(all, [&](const Rung& rung) { return rung.backend != backend; });
+  if (rung.has_axis("curve")) all.push_back({.cells = 14, .curve = Curve::hilbert});
   return all;
 }
 

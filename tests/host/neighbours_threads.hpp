@@ -30,9 +30,9 @@ class Memory {
         forwards_(places_.size()),
         to_places_(places_.size()),
         to_forwards_(places_.size()),
-        counts_(agents.size(), nobody),
-        nearest_(nearest_count * agents.size(), nobody),
-        lists_(std::size_t{room} * agents.size(), nobody),
+        counts_(agents.size(), no_agent),
+        nearest_(nearest_count * agents.size(), no_agent),
+        lists_(std::size_t{room} * agents.size(), no_agent),
         tests_(agents.size()) {
     for (std::size_t c = 0; c < 3; ++c) {
       for (std::size_t i = 0; i < agents.size(); ++i) {

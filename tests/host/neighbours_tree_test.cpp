@@ -17,28 +17,28 @@ namespace {
 /// The vectors of a tree, on this side.
 struct Grown {
   TreeShape shape;
-  std::vector<Standing> standing;
+  std::vector<OrderedAgent> ordered;
   std::vector<Bounds> nodes;
 
   Grown(const Problem& problem, const KernelStep& step) : shape{tree_over(step.agents)} {
     const CurveOf curve = curve_of(problem.low(), problem.extent());
     for (std::uint32_t i = 0; i < step.agents; ++i)
-      standing.push_back({.place = step.place(i), .id = i});
-    std::ranges::stable_sort(standing, {},
-                             [&](const Standing& one) { return curve.of(one.place); });
-    nodes.assign(shape.all(), Bounds::of_nobody());
+      ordered.push_back({.place = step.place(i), .id = i});
+    std::ranges::stable_sort(ordered, {},
+                             [&](const OrderedAgent& one) { return curve.of(one.place); });
+    nodes.assign(shape.all(), Bounds::empty());
     for (std::uint32_t at = 0; at < step.agents; ++at) {
-      const Vector<float> place = standing[at].place;
+      const Vector<float> place = ordered[at].place;
       nodes[shape.first_leaf + at / branches].add({place, 0, place, 0});
     }
     for (std::uint32_t node = shape.all() - 1; node > 0; --node)
       nodes[(node - 1) / branches].add(nodes[node]);
-    standing.resize(std::size_t{shape.count(shape.depth)} * branches,
-                    {.place = {INFINITY, 0, 0}, .id = nobody});
+    ordered.resize(std::size_t{shape.count(shape.depth)} * branches,
+                   {.place = {INFINITY, 0, 0}, .id = no_agent});
   }
 
   void take(Kind kind, const KernelStep& step) const {
-    const AskTree tree{nodes.data(), standing.data(), step.agents, shape.first_leaf};
+    const SearchTree tree{nodes.data(), ordered.data(), step.agents, shape.first_leaf};
     for (std::uint32_t thread = 0; thread < step.agents + 3; ++thread) {
       if (kind == Kind::boids) take_step_in_tree<Kind::boids>(step, thread, tree);
       if (kind == Kind::circles) take_step_in_tree<Kind::circles>(step, thread, tree);

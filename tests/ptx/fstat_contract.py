@@ -37,7 +37,7 @@ def terms(
             r"\brcp\.(?!approx)|\bdiv\.(?![su])": 0,
             r"\bsin\.approx\.f32\b": 1,
             r"\bcos\.approx\.f32\b": 1,
-            r"\batom\.": 2,  # where somebody asks how many terms there were
+            r"\batom\.": 2,  # where terms are counted
         }
         | (loads or {}),
         sass={bins: BINS},

@@ -17,11 +17,13 @@ MEASURE = BASE | {"harness/counters", "harness/measure"}
 CPU = MEASURE | {"harness/cpu"}
 CUDA_ROOM = CPU | {"harness/cuda"}
 MICRO = CUDA_ROOM | {"micro/pattern"}
-GRAVITY = {f"nbody/gravity{room}" for room in ("", "/problem", "/reference")}
+COMMON = {"nbody/common"}
+GRAVITY = COMMON | {f"nbody/gravity{room}" for room in ("", "/problem", "/reference")}
 ACCESS = {"harness/base", "harness/model", "harness/access"}
 AGENTS = ("problem", "reference")
-NEIGHBOURS = {f"nbody/neighbours{room}" for room in ("", "/problem", "/reference", "/model")}
-FSTAT = {f"nbody/fstat{room}" for room in ("", "/problem", "/reference", "/model")}
+PARTS = ("", "/problem", "/reference", "/model")
+NEIGHBOURS = COMMON | {f"nbody/neighbours{part}" for part in PARTS}
+FSTAT = COMMON | {f"nbody/fstat{part}" for part in PARTS}
 LADDERS = GRAVITY | NEIGHBOURS | FSTAT
 MAY_INCLUDE = {
     "harness/base": {"harness/base"},
@@ -45,8 +47,9 @@ MAY_INCLUDE = {
         f"micro/{room}": MICRO | {f"micro/{room}"}
         for room in ("latency", "bandwidth", "access", "compute", "transfer", "controls")
     },
+    "nbody/common": CUDA_ROOM | COMMON,
     "nbody/gravity/problem": MEASURE | {"nbody/gravity/problem"},
-    "nbody/gravity/reference": BASE | GRAVITY,
+    "nbody/gravity/reference": BASE | {f"nbody/gravity/{room}" for room in AGENTS},
     "nbody/gravity/host": CPU | GRAVITY | {"nbody/gravity/host"},
     "nbody/gravity/rungs": CUDA_ROOM | GRAVITY | {"nbody/gravity/rungs"},
     "nbody/gravity": CUDA_ROOM | GRAVITY,

@@ -8,13 +8,6 @@
 namespace strata::fstat::cpu_openmp {
 namespace {
 
-const Rung rung{.name = "fstat_cpu_openmp",
-                .before = "fstat_cpu_packed",
-                .question = "What does it bring to share the bands out among all cores?",
-                .change = "bands of frequencies on all cores, as many on each",
-                .source = seed("listing 4.1: loops that can be carried out in parallel"),
-                .expectation = "as many times as there are cores: no two share what they write"};
-
 HostKernel make([[maybe_unused]] const Observation& seen, Vectors /*have*/) {
 #if defined(_OPENMP)
   return packed_bands(
@@ -31,7 +24,7 @@ HostKernel make([[maybe_unused]] const Observation& seen, Vectors /*have*/) {
 #endif
 }
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("fstat_cpu_openmp", make);
 
 }  // namespace
 }  // namespace strata::fstat::cpu_openmp

@@ -4,20 +4,6 @@
 namespace strata::fstat::cpu_polynomial {
 namespace {
 
-const Rung rung{
-    .name = "fstat_cpu_polynomial",
-    .before = "fstat_cpu_reciprocal",
-    .question = "Must every frequency weigh all bins of its window?",
-    .change =
-        "of each window that frequencies of a band have, a polynomial of degree 9 in κ is made "
-        "once; a term is its value",
-    .source =
-        "own: the sum over a window has no poles, since the Dirichlet kernel is band-limited "
-        "(Williams and Schutz, gr-qc/9912029, interpolate by it)",
-    .expectation =
-        "20 multiply-additions a term in place of 16 reciprocals with their weights and of a "
-        "sine; 49 frequencies share the 32 of a vector that make the polynomial"};
-
 constexpr unsigned all_powers = window;
 
 /// The coefficients of a window, both signs of odd bins inside them.
@@ -115,7 +101,7 @@ HostKernel make(const Observation& seen, Vectors have) {
   return vector_bands<PolynomialBand>(seen, have);
 }
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("fstat_cpu_polynomial", make);
 
 }  // namespace
 }  // namespace strata::fstat::cpu_polynomial

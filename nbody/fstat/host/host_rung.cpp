@@ -1,9 +1,5 @@
 #include "nbody/fstat/host/host_rung.hpp"
 
-#include "harness/cpu/host_machine.hpp"
-#include "harness/cpu/host_steps.hpp"
-#include "harness/cpu/topology.hpp"
-#include "harness/measure/engine.hpp"
 #include "nbody/fstat/rung_experiment.hpp"
 
 #include <algorithm>
@@ -49,24 +45,19 @@ class Buffers {
 
 HostResults pass_on_host(const HostKernel& kernel, ThreadTeam& team, const Observation& seen) {
   Buffers buffers{seen};
-  kernel.run(buffers.pass(), team);
+  const HostPass pass = buffers.pass();
+  kernel.run({&pass, 1}, team);
   return buffers.results();
 }
 
 std::vector<double> seconds_of_core() {
   constexpr std::size_t samples = 15;
   const Observation seen = generate({.sky = 1, .cells = 1, .stacks = 2});
-  const HostKernel kernel = makers<MakeHostKernel>().at("fstat_serial")(seen, Vectors::none);
-  HostMachine machine;
-  ThreadTeam nobody_else{{allowed_cpus().front()}};
+  const HostKernel kernel = maker_of<MakeHostKernel>("fstat_serial")(seen, Vectors::none);
   Buffers buffers{seen};
-  const auto seconds = [&] {
-    const auto run = machine.on_every_core([&](std::size_t /*rank*/, const Call& /*call*/) {
-      kernel.run(buffers.pass(), nobody_else);
-      return std::uint64_t{0};
-    });
-    return machine.time([&] { run({}); }, /*held=*/false) / seen.terms();
-  };
+  const HostPass pass = buffers.pass();
+  HostRun run{[&](ThreadTeam& team) { kernel.run({&pass, 1}, team); }};  // on one core of them
+  const auto seconds = [&] { return run.seconds() / seen.terms(); };
   (void)seconds();  // caches are warm
   std::vector<double> all(samples);
   std::ranges::generate(all, seconds);
@@ -76,36 +67,28 @@ std::vector<double> seconds_of_core() {
 void measure_rung(Session& session, const Rung& rung, MakeHostKernel make) {
   const Case& which = shared_case(session, problem_of(session));
   const HostKernel kernel = make(which.seen, widest_vectors());
-  ThreadTeam team{allowed_cpus()};
-  HostMachine machine;
   Buffers buffers{which.seen};
   const HostPass pass = buffers.pass(session.tracer());
-  const auto run_pass = machine.on_every_core([&](std::size_t /*rank*/, const Call& /*call*/) {
-    kernel.run(pass, team);
-    return std::uint64_t{0};
-  });
-  const auto seconds = [&] { return machine.time([&] { run_pass({}); }, /*held=*/false); };
-  require_time_for_samples(session.plan(), seconds(), "a pass");
+  HostRun run{[&](ThreadTeam& team) { kernel.run({&pass, 1}, team); }};
+  require_time_for_samples(session.plan(), run.seconds(), "a pass");
   const HostResults verified = buffers.results();
+  const std::size_t cores = kernel.one_core ? 1 : run.team().size();
 
-  RungCase described{
+  const RungCase described{
       .rung = rung,
       .terms = which.seen.terms(),
       .results = which.seen.problem.results(),
       .accuracy = accuracy_of(which, verified.sums, verified.two_f, rung.approximate),
-      .cores = kernel.one_core ? 1 : team.size(),
+      .cores = cores,
       .different_at_end = [&] { return different(buffers.results().two_f, verified.two_f); },
       .sample =
           [&] {
             const HostPhase summing{session.tracer(), StepPhase::sum};
-            return seconds();
+            return run.seconds();
           },
       .facts = {{"instructions", kernel.instructions},
-                {"cores", static_cast<std::int64_t>(kernel.one_core ? 1 : team.size())}}};
-  Experiment experiment = describe(described);
-  experiment.prepare = [&] { buffers.restore(); };
-  experiment.observe = [&] { return by_both_clocks(machine, seconds()); };
-  measure(session, machine, experiment);
+                {"cores", static_cast<std::int64_t>(cores)}}};
+  run.measure(session, describe(described), [&] { buffers.restore(); });
 }
 
 }  // namespace strata::fstat

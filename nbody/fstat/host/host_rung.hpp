@@ -1,10 +1,8 @@
-// What the file of a rung on a CPU needs: how it is prepared, what a pass reads and writes, and how
-// its bands are shared out. Host only.
+// Types of rungs on a CPU: inputs and outputs of a pass, and the division of its bands. Host only.
 #pragma once
 
 #include "harness/counters/tracer.hpp"
-#include "harness/cpu/thread_rank.hpp"
-#include "harness/cpu/vectors.hpp"
+#include "nbody/common/host_rung.hpp"
 #include "nbody/fstat/ladder.hpp"
 #include "nbody/fstat/pieces.hpp"
 #include "nbody/fstat/terms.hpp"
@@ -68,16 +66,11 @@ void visit_bands(const HostPass& pass, std::uint32_t sky, std::span<const Matrix
   return std::size_t{problem.cells} * problem.stacks;
 }
 
-/// A rung, prepared for an observation.
-struct HostKernel {
-  std::function<void(const HostPass&, ThreadTeam&)> run;
-  std::string instructions = "scalar";
-  bool one_core = false;
-};
+using HostKernel = strata::HostKernel<HostPass>;
 /// Prepares a rung. Throws Skipped where it cannot be done with these vectors or in this build.
 using MakeHostKernel = HostKernel (*)(const Observation&, Vectors);
 
-/// What a pass left.
+/// Results of a pass.
 struct HostResults {
   std::vector<Sums> sums;
   std::vector<float> two_f;
@@ -110,7 +103,7 @@ template <class AllBands, class OneBand>
 [[nodiscard]] HostKernel packed_bands(const Observation& seen, const AllBands& all_bands,
                                       const OneBand& one_band) {
   const auto vectors = std::make_shared<PackedVectors>(seen);
-  return {.run = [=](const HostPass& pass, ThreadTeam& team) {
+  return HostKernel::step_by_step([=](const HostPass& pass, ThreadTeam& team) {
     const Packed packed = vectors->places();
     for (std::uint32_t sky = 0; sky < pass.seen->problem.sky; ++sky) {
       {
@@ -123,7 +116,7 @@ template <class AllBands, class OneBand>
             [&](std::uint32_t group) { return packed.of(group); }, one_band);
       });
     }
-  }};
+  });
 }
 
 }  // namespace strata::fstat

@@ -39,7 +39,7 @@ struct Frequencies {
   }
 };
 
-/// Where a signal arrives for each lane: at most one bin after it does for the first lane.
+/// Position of a signal for each lane: at most one bin after it does for the first lane.
 template <unsigned lanes>
 struct Arrivals {
   Floats<lanes> kappa;    ///< from each lane's own window's 8th bin on

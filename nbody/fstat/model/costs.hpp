@@ -17,31 +17,23 @@ struct Costs {
 };
 
 /// Of all sky points.
-using PredictedCosts = Costs (*)(const Observation& seen);
+using PredictCosts = Costs(const Observation& seen);
+using PredictedCosts = PredictCosts*;
 
 /// For each template and detector: all pieces of a group in, a kernel, the sums out, each to memory
-/// that is allocated and released.
-[[nodiscard]] Costs predict_per_call(const Observation& seen);
-/// The same, to memory that stays.
-[[nodiscard]] Costs predict_kept_memory(const Observation& seen);
-/// The same, where kernels fetch what is copied in.
-[[nodiscard]] Costs predict_gathered(const Observation& seen);
+/// that is allocated and released; that stays; or that kernels fill from what is copied in.
+PredictCosts predict_per_call, predict_kept_memory, predict_gathered;
 /// For each sky point six vectors in; for each template and detector a kernel, the sums out.
-[[nodiscard]] Costs predict_packed(const Observation& seen);
+PredictCosts predict_packed;
 /// For each sky point six vectors in; for each cell and stack a kernel, a band of 2F out.
-[[nodiscard]] Costs predict_one_launch(const Observation& seen);
+PredictCosts predict_one_launch;
 /// For each sky point six vectors in; for each cell a kernel, all bands out.
-[[nodiscard]] Costs predict_all_stacks(const Observation& seen);
-/// The same, but spectra and where they are in once.
-[[nodiscard]] Costs predict_resident(const Observation& seen);
-/// As resident, with two kernels more.
-[[nodiscard]] Costs predict_library(const Observation& seen);
-/// As resident, with a warp for each template.
-[[nodiscard]] Costs predict_warp_sum(const Observation& seen);
-/// As resident, with a kernel for each sky point, in which a thread has a template.
-[[nodiscard]] Costs predict_lanes(const Observation& seen);
-/// The same, with a kernel more.
-[[nodiscard]] Costs predict_polynomial(const Observation& seen);
+PredictCosts predict_all_stacks;
+/// The same, but spectra and where they are in once; with two kernels more; with a warp for each
+/// template.
+PredictCosts predict_resident, predict_library, predict_warp_sum;
+/// As resident, with a kernel for each sky point, in which a thread has a template; and one more.
+PredictCosts predict_lanes, predict_polynomial;
 
 /// Threads of a block of the kernels of the latter three.
 inline constexpr std::uint32_t usual_block = 256;

@@ -28,7 +28,7 @@ struct alignas(16) Timing {
   bool operator==(const Timing&) const = default;
 };
 
-/// How a detector responds to a sky point's two polarisations meanwhile.
+/// Response of a detector to a sky point's two polarisations meanwhile.
 struct alignas(8) Antenna {
   float a = 0;
   float b = 0;
@@ -62,7 +62,7 @@ struct alignas(16) Sums {
   return 2 * m.inverse * (m.b * aa + m.a * bb - 2 * m.ab * ab);
 }
 
-/// Which frequencies the templates have, and which the spectra.
+/// Frequencies of the templates and of the spectra.
 struct Grid {
   double first_frequency = 100;           ///< Hz, at the reference time
   double frequency_step = 3 * 0x1p-18;    ///< Hz: the inverse of a stack's length

@@ -19,7 +19,7 @@
 
 namespace strata::fstat {
 
-/// How much there is of everything.
+/// Numbers of sky points, cells, stacks, frequencies and detectors.
 struct Problem {
   std::uint32_t sky = 45;  ///< points
   std::uint32_t cells = 9;

@@ -19,7 +19,7 @@ double without_whole(double cycles) {
   return cycles - std::nearbyint(cycles);
 }
 
-/// What a spectrum contributes where the signal has this frequency and spin.
+/// Contribution of a spectrum for a signal of this frequency and spin.
 Complex term(const Grid& grid, const Bin* spectrum, const Timing& timing, double frequency,
              double spin) {
   const double bins = (frequency + spin * timing.delta) * timing.rate * grid.seconds;

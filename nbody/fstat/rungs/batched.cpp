@@ -4,19 +4,6 @@
 namespace strata::fstat::batched {
 namespace {
 
-const Rung rung{
-    .name = "fstat_batched",
-    .backend = Backend::cuda,
-    .before = "fstat_kept_memory",
-    .question = "Is it the calls that small copies cost, or the copies?",
-    .change = "all copies of a call are handed over by one cudaMemcpyBatchAsync",
-    .source = "CUDA Runtime API 13.0, cudaMemcpyBatchAsync",
-    .expectation = "one call in place of 48; what is left is what the copy engine needs for each",
-    .approximate = true,
-    .predicted = predict_kept_memory,
-    .most_terms = 2e6};
-
-#if defined(STRATA_HAS_CUDA)
 /// The pieces of a call.
 struct Batch {
   std::vector<void*> to;
@@ -55,9 +42,8 @@ DeviceKernel make(const Observation& seen, const Choice& /*choice*/) {
     bring(batch, queue);
   });
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("fstat_batched", make);
 
 }  // namespace
 }  // namespace strata::fstat::batched

@@ -3,24 +3,6 @@
 namespace strata::fstat::fixed_point {
 namespace {
 
-const Rung rung{
-    .name = "fstat_fixed_point",
-    .backend = Backend::cuda,
-    .before = "fstat_shared_reciprocal",
-    .question = "Do phases need double precision?",
-    .change =
-        "a block computes once, in double precision, where each signal arrives at its first "
-        "frequency and in which phase; a lane goes on from there in fixed point of 2^-32",
-    .source = "own: both are linear in frequency, and whole cycles do not count",
-    .expectation =
-        "two multiply-additions of integers in place of some 20 instructions in double precision, "
-        "and none of its conversions, which the special function unit makes",
-    .approximate = true,
-    .predicted = predict_lanes,
-    .issue_slots = {{1, 135}, {2, 151}, {4, 159}, {8, 163}, {16, 165}},
-    .axes = {group_axis()}};
-
-#if defined(__CUDACC__)
 template <std::uint32_t group>
 __global__ void __launch_bounds__(usual_block, usual_blocks) sum_by_lane(KernelStep step) {
   sum_in_fixed_point(
@@ -37,9 +19,8 @@ DeviceKernel make(const Observation& seen, const Choice& choice) {
                         queue.launch_blocks(kernel, shape_in_fixed_point(step, signals), step);
                       }});
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("fstat_fixed_point", make);
 
 }  // namespace
 }  // namespace strata::fstat::fixed_point

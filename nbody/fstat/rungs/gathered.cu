@@ -1,29 +1,10 @@
 #include "nbody/fstat/calls.hpp"
 
-#if defined(__CUDACC__)
 #include <cub/device/device_memcpy.cuh>
-#endif
 
 namespace strata::fstat::gathered {
 namespace {
 
-const Rung rung{
-    .name = "fstat_gathered",
-    .backend = Backend::cuda,
-    .before = "fstat_kept_memory",
-    .question = "Can a kernel fetch small pieces better than the copy engine?",
-    .change =
-        "cub::DeviceMemcpy::Batched copies the pieces out of the host's memory, "
-        "which is mapped",
-    .source = "CCCL, cub::DeviceMemcpy::Batched",
-    .expectation =
-        "three launches in place of 48 copies: the pieces' 24 KB cross the bus together, "
-        "at its latency; still some tens of microseconds a call",
-    .approximate = true,
-    .predicted = predict_gathered,
-    .most_terms = 2e6};
-
-#if defined(__CUDACC__)
 /// The lists of a call's pieces, which the kernels read from the host's memory too.
 struct Lists {
   PinnedBuffer<void*> to;
@@ -67,9 +48,8 @@ DeviceKernel make(const Observation& seen, const Choice& /*choice*/) {
                         [&] { lists->gather(count, queue.stream().get()); });
       });
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("fstat_gathered", make);
 
 }  // namespace
 }  // namespace strata::fstat::gathered

@@ -1,30 +1,11 @@
 #include "nbody/fstat/device_rung.hpp"
-
-#if defined(__CUDACC__)
 #include "nbody/fstat/signal_terms.cuh"
 
 #include <cub/device/device_segmented_reduce.cuh>
-#endif
 
 namespace strata::fstat::library {
 namespace {
 
-const Rung rung{.name = "fstat_library",
-                .backend = Backend::cuda,
-                .before = "fstat_resident",
-                .question = "Is a library's reduction a match for one in the kernel?",
-                .change =
-                    "each thread writes its term to memory; cub::DeviceSegmentedReduce adds up "
-                    "those of each template, and a third kernel makes 2F of the sums",
-                .source = "CCCL, cub::DeviceSegmentedReduce::Reduce",
-                .expectation =
-                    "16 bytes a term are written to memory and read again, which takes longer "
-                    "than the term itself; but no thread of a block adds up 90 of them alone "
-                    "while the others wait",
-                .approximate = true,
-                .predicted = predict_library};
-
-#if defined(__CUDACC__)
 __global__ void write_terms(KernelStep step, Sums* terms) {
   const std::uint32_t threads = blockDim.x * blockDim.y;
   const std::size_t at = std::size_t{blockIdx.y} * step.frequencies + blockIdx.x;
@@ -32,7 +13,7 @@ __global__ void write_terms(KernelStep step, Sums* terms) {
 }
 __global__ void __launch_bounds__(usual_block) combine_sums(KernelStep step, const Sums* sums) {
   const std::uint32_t at = blockIdx.x * usual_block + threadIdx.x;
-  if (at < step.stacks * step.frequencies) leave(step, at / step.frequencies, at, sums[at]);
+  if (at < step.stacks * step.frequencies) store_result(step, at / step.frequencies, at, sums[at]);
 }
 
 struct Plus {
@@ -93,9 +74,8 @@ DeviceKernel make(const Observation& seen, const Choice& /*choice*/) {
           .kernels = {code_of(write_terms)},
           .block = block.x * block.y};
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("fstat_library", make);
 
 }  // namespace
 }  // namespace strata::fstat::library

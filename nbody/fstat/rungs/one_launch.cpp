@@ -3,23 +3,6 @@
 namespace strata::fstat::one_launch {
 namespace {
 
-const Rung rung{
-    .name = "fstat_one_launch",
-    .backend = Backend::cuda,
-    .before = "fstat_packed",
-    .question = "What does it bring to sum a whole band by one kernel?",
-    .change =
-        "a block for each frequency, with a thread for each signal of each detector: 161 blocks, "
-        "and a band of 2F out, for each cell and stack",
-    .source = seed("4.3.3: version 3"),
-    .expectation =
-        "322 calls become one launch and one copy. Of some 100 threads of a block up to 10 have no "
-        "signal, since detectors differ in how many they have; and while one thread adds up 90 "
-        "terms, the others wait",
-    .approximate = true,
-    .predicted = predict_one_launch};
-
-#if defined(STRATA_HAS_CUDA)
 DeviceKernel make(const Observation& seen, const Choice& /*choice*/) {
   const auto sum = [](const DevicePass& pass, std::uint32_t sky, const auto& vectors,
                       Queue& queue) {
@@ -38,9 +21,8 @@ DeviceKernel make(const Observation& seen, const Choice& /*choice*/) {
           .kernels = {signal_sums()},
           .block = seen.longest_group() * seen.problem.detectors};
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("fstat_one_launch", make);
 
 }  // namespace
 }  // namespace strata::fstat::one_launch

@@ -5,22 +5,6 @@
 namespace strata::fstat::overlapped {
 namespace {
 
-const Rung rung{
-    .name = "fstat_overlapped",
-    .backend = Backend::cuda,
-    .before = "fstat_polynomial",
-    .question = "What does it bring to have two sky points in flight?",
-    .change =
-        "sky points take turns on two streams, each with timings, antennas and matrices of its own",
-    .source = "Breitbart 2008, 4.4: double buffering, proposed",
-    .expectation =
-        "a sky point's packing, its copies and the end of its kernel, where SMs run out of blocks, "
-        "hide behind the sums of another",
-    .approximate = true,
-    .predicted = predict_polynomial,
-    .issue_slots = {{1, 57}}};
-
-#if defined(STRATA_HAS_CUDA)
 struct Memory {
   PackedSpectra spectra;
   std::array<PackedSky, 2> sky;
@@ -30,7 +14,7 @@ struct Memory {
 };
 
 DeviceKernel make(const Observation& seen, const Choice& choice) {
-  DeviceKernel kernel = makers<MakeDeviceKernel>().at(rung.before)(seen, choice);
+  DeviceKernel kernel = maker_of<MakeDeviceKernel>("fstat_polynomial")(seen, choice);
   const auto memory = std::make_shared<Memory>(seen);
   kernel.run = [memory, sums = kernel.sky](const DevicePass& pass, Queue& queue) {
     Queue side{memory->side.stream(), queue.tracer()};
@@ -53,9 +37,8 @@ DeviceKernel make(const Observation& seen, const Choice& choice) {
   };
   return kernel;
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("fstat_overlapped", make);
 
 }  // namespace
 }  // namespace strata::fstat::overlapped

@@ -3,24 +3,6 @@
 namespace strata::fstat::packed {
 namespace {
 
-const Rung rung{
-    .name = "fstat_packed",
-    .backend = Backend::cuda,
-    .before = "fstat_kept_memory",
-    .question = "What does it bring to copy pieces together before they are sent?",
-    .change =
-        "for each sky point the host packs all pieces into six vectors: spectra and where each "
-        "begins, the first signal of each group, timings, antennas, matrices. These are copied "
-        "in; a call copies only its sums out",
-    .source = seed("4.3.2: version 2"),
-    .expectation =
-        "a call is left with a launch and a copy, 10 to 15 µs: the seed's version 2 was as fast as "
-        "its CPU, this one is slower than one core, which takes 2 µs",
-    .approximate = true,
-    .predicted = predict_packed,
-    .most_terms = 2e7};
-
-#if defined(STRATA_HAS_CUDA)
 struct Memory {
   PackedVectorsOnDevice vectors;
   DeviceBuffer<Sums> sums{1};
@@ -49,9 +31,8 @@ DeviceKernel make(const Observation& seen, const Choice& /*choice*/) {
           .block = seen.longest_group(),
           .sums_on_host = true};
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("fstat_packed", make);
 
 }  // namespace
 }  // namespace strata::fstat::packed

@@ -6,22 +6,6 @@
 namespace strata::fstat::per_call {
 namespace {
 
-const Rung rung{
-    .name = "fstat_per_call",
-    .backend = Backend::cuda,
-    .question = "What does it cost to port the innermost function alone?",
-    .change =
-        "a call for each template and detector: memory for each of its pieces, a copy of each, one "
-        "block with a thread for each signal, whose first adds up the others' terms",
-    .source = seed("4.3.1: version 1"),
-    .expectation =
-        "48 copies, 49 allocations and as many releases for 45 terms: of 100 µs and more a call, "
-        "the kernel takes 5; one core of a CPU is about a hundred times as fast",
-    .approximate = true,
-    .predicted = predict_per_call,
-    .most_terms = 2e6};
-
-#if defined(STRATA_HAS_CUDA)
 /// Memory of one call.
 struct CallMemory {
   std::vector<DeviceBuffer<Bin>> spectra;
@@ -82,9 +66,8 @@ DeviceKernel make(const Observation& seen, const Choice& /*choice*/) {
           .block = seen.longest_group(),
           .sums_on_host = true};
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("fstat_per_call", make);
 
 }  // namespace
 }  // namespace strata::fstat::per_call

@@ -4,26 +4,6 @@
 namespace strata::fstat::polynomial {
 namespace {
 
-const Rung rung{
-    .name = "fstat_polynomial",
-    .backend = Backend::cuda,
-    .before = "fstat_fixed_point",
-    .question = "Must every template weigh all bins of its window?",
-    .change =
-        "of every window of every spectrum a polynomial of degree 9 in κ is made once; a term is "
-        "its value",
-    .source =
-        "own: the sum over a window has no poles, since the Dirichlet kernel is band-limited "
-        "(Williams and Schutz, gr-qc/9912029, interpolate by it)",
-    .expectation =
-        "20 multiply-additions and 5 loads of 16 bytes a term in place of 16 loads, 16 reciprocals "
-        "with their weights and a sine: half the instructions. 49 windows a spectrum take ten "
-        "times its memory, which L2 holds",
-    .approximate = true,
-    .predicted = predict_polynomial,
-    .issue_slots = {{1, 57}}};
-
-#if defined(__CUDACC__)
 /// Two coefficients, as they are read.
 struct alignas(16) Pair {
   Bin even;
@@ -31,7 +11,7 @@ struct alignas(16) Pair {
 };
 constexpr std::uint32_t pairs = coefficients / 2;
 
-/// What all spectra's windows are made into.
+/// The polynomials of all spectra's windows.
 struct Polynomials {
   const WindowPolynomial* parts;
   Pair* pairs;  ///< of each window, the lowest powers first; of each spectrum its windows
@@ -110,9 +90,8 @@ DeviceKernel make(const Observation& seen, const Choice& /*choice*/) {
   };
   return lanes_of_sky(seen, code_of(sum_by_lane), {.prepare = prepare, .sum = sum});
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("fstat_polynomial", make);
 
 }  // namespace
 }  // namespace strata::fstat::polynomial

@@ -3,22 +3,6 @@
 namespace strata::fstat::shared_reciprocal {
 namespace {
 
-const Rung rung{
-    .name = "fstat_shared_reciprocal",
-    .backend = Backend::cuda,
-    .before = "fstat_lane_per_frequency",
-    .question = "How many bins should share a reciprocal?",
-    .change = "groups of bins are added up over their common denominator",
-    .source = "Fekete Akos, LALSuite's ComputeFstat_DemodHL_OptC.i: one division for all 16",
-    .expectation =
-        "a reciprocal keeps the special function unit busy for 8 cycles; two bins that share one "
-        "cost 2 instructions more. Pairs should win: larger groups only add to the issue",
-    .approximate = true,
-    .predicted = predict_lanes,
-    .issue_slots = {{1, 152}, {2, 166}, {4, 176}, {8, 178}, {16, 173}},
-    .axes = {group_axis()}};
-
-#if defined(__CUDACC__)
 template <std::uint32_t group>
 __global__ void __launch_bounds__(usual_block, usual_blocks) sum_by_lane(KernelStep step) {
   sum_in_lane(step, [&](Sums& sums, std::uint32_t cell, std::uint32_t j, std::uint32_t from,
@@ -40,9 +24,8 @@ DeviceKernel make(const Observation& seen, const Choice& choice) {
                         queue.launch_blocks(kernel, {blocks_of_lanes(step), usual_block}, step);
                       }});
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("fstat_shared_reciprocal", make);
 
 }  // namespace
 }  // namespace strata::fstat::shared_reciprocal

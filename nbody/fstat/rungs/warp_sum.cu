@@ -1,29 +1,9 @@
 #include "nbody/fstat/device_rung.hpp"
-
-#if defined(__CUDACC__)
 #include "nbody/fstat/signal_terms.cuh"
-#endif
 
 namespace strata::fstat::warp_sum {
 namespace {
 
-const Rung rung{
-    .name = "fstat_warp_sum",
-    .backend = Backend::cuda,
-    .before = "fstat_resident",
-    .question = "What does it bring that all lanes of a warp add up?",
-    .change =
-        "a warp for each template: its lanes take turns at the signals, and add up by shuffles",
-    .source = seed("4.3.1: a parallel reduction, left to a later date"),
-    .expectation =
-        "90 signals take three turns of 32 lanes, 94 % of which have one. 20 shuffles replace 90 "
-        "additions by one thread, for which all others of its block wait, with room in shared "
-        "memory for each term",
-    .approximate = true,
-    .predicted = predict_warp_sum,
-    .issue_slots = {{1, 151}}};
-
-#if defined(__CUDACC__)
 __global__ void __launch_bounds__(usual_block) sum_by_warp(KernelStep step) {
   constexpr std::uint32_t lanes = 32;
   const std::uint32_t j = blockIdx.x * templates_of_block + threadIdx.x / lanes;
@@ -36,13 +16,14 @@ __global__ void __launch_bounds__(usual_block) sum_by_warp(KernelStep step) {
     add_signal(sums, step.spectra[s], step.grid, step.timings[s], step.antennas[s],
                step.grid.frequency(j), step.grid.spin(step.cell));
   }
-  tell(step.work, terms);
+  count_terms(step.work, terms);
   if (!has_template) return;
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2) {
     const auto from = [&](float x) { return __shfl_xor_sync(0xFFFFFFFFU, x, distance); };
     sums = sums + Sums{from(sums.a_re), from(sums.a_im), from(sums.b_re), from(sums.b_im)};
   }
-  if (threadIdx.x % lanes == 0) leave(step, blockIdx.y, blockIdx.y * step.frequencies + j, sums);
+  if (threadIdx.x % lanes == 0)
+    store_result(step, blockIdx.y, blockIdx.y * step.frequencies + j, sums);
 }
 
 DeviceKernel make(const Observation& seen, const Choice& /*choice*/) {
@@ -54,9 +35,8 @@ DeviceKernel make(const Observation& seen, const Choice& /*choice*/) {
                               }),
           .kernels = {code_of(sum_by_warp)}};
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("fstat_warp_sum", make);
 
 }  // namespace
 }  // namespace strata::fstat::warp_sum

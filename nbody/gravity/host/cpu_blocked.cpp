@@ -7,18 +7,6 @@
 namespace strata::nbody::cpu_blocked {
 namespace {
 
-const Rung story{.name = "cpu_blocked",
-                 .backend = Backend::host,
-                 .before = "simd_rsqrt",
-                 .question = "How close to its arithmetic peak can the CPU come?",
-                 .change = "several bodies in registers per source body, in blocks that stay in L1",
-                 .source = "register blocking as in matrix products (Goto, van de Geijn 2008)",
-                 .expectation = "no longer bound by loads and the latency of the chain",
-                 .sum = Sum::blocks,
-                 .approximate = true,
-                 .vector_operations = 17,
-                 .layouts = {"soa"}};
-
 constexpr std::size_t piece = 1024;  // sources that stay in L1 together
 constexpr std::size_t sources_of_sum = 256;
 
@@ -131,10 +119,10 @@ HostKernel make(Vectors have) {
                     compute(step, system, first, last, code);
                   });
   };
-  return on_all_cores(part, to_string(have));
+  return HostKernel::on_all_cores(part, to_string(have));
 }
 
-STRATA_RUNG(story, make);
+STRATA_RUNG("cpu_blocked", make);
 
 }  // namespace
 }  // namespace strata::nbody::cpu_blocked

@@ -15,19 +15,6 @@
 namespace strata::nbody::cpu_pair_once {
 namespace {
 
-const Rung story{
-    .name = "cpu_pair_once",
-    .backend = Backend::host,
-    .before = "cpu_blocked",
-    .question = "How much does it gain to compute each pair once, for both of its bodies?",
-    .change = "Newton's third law: reactions are accumulated beside the source bodies",
-    .source = handbook("14.1"),
-    .expectation = "21 vector operations for two interactions instead of 17 for one",
-    .sum = Sum::blocks,
-    .approximate = true,
-    .vector_operations = 21.0 / 2,
-    .layouts = {"soa"}};
-
 constexpr std::size_t tile = 16;
 /// Bodies that a core takes at a time, and terms in a sum of reactions.
 constexpr std::size_t chunk = 128;
@@ -151,8 +138,8 @@ class Arrays {
   float* start_;
 };
 
-/// What the cores share: the system's bodies in tiles, each core's totals, and its reactions on the
-/// current piece.
+/// Data shared by the cores: the system's bodies in tiles, each core's totals, and its reactions on
+/// the current piece.
 struct Workspace {
   std::size_t padded;
   Arrays fields;
@@ -264,7 +251,7 @@ HostKernel make(Vectors have) {
   return {.run = run, .instructions = std::string{to_string(have)}};
 }
 
-STRATA_RUNG(story, make);
+STRATA_RUNG("cpu_pair_once", make);
 
 }  // namespace
 }  // namespace strata::nbody::cpu_pair_once

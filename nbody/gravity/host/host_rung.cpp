@@ -1,10 +1,5 @@
 #include "nbody/gravity/host/host_rung.hpp"
 
-#include "harness/cpu/host_machine.hpp"
-#include "harness/cpu/host_steps.hpp"
-#include "harness/cpu/topology.hpp"
-#include "harness/measure/engine.hpp"
-
 #include <limits>
 
 namespace strata::nbody {
@@ -37,33 +32,25 @@ void measure_rung(Session& session, const Rung& rung, MakeHostKernel make) {
   const bool moves = problem.moves();
   const std::string& layout = session.param("layout");
   const ReferenceProblem& right = reference_problem(session, problem, reference_pulls);
-  ThreadTeam team{allowed_cpus()};
-  HostMachine machine;
   HostSteps buffers{layout, right.bodies, moves};
   std::vector<Step> steps = buffers.steps(1, time_step);
-  const auto run_steps = machine.on_every_core([&](std::size_t /*rank*/, const Call& /*call*/) {
-    kernel.run(steps, team);
-    return std::uint64_t{0};
-  });
-  const auto seconds = [&] { return machine.time([&] { run_steps({}); }, /*held=*/false); };
+  HostRun run{[&](ThreadTeam& team) { kernel.run(steps, team); }};
   const std::size_t count = steps_of_sample(session.plan(), [&] {
     restore(buffers);
-    return seconds();
+    return run.seconds();
   });
   steps = buffers.steps(count, time_step);
 
-  RungCase which{.rung = rung,
-                 .problem = problem,
-                 .steps = count,
-                 .verified = verify_on_host(kernel, team, layout, right.bodies, moves, right.pulls),
-                 .facts = {{"layout", layout},
-                           {"instructions", kernel.instructions},
-                           {"cores", static_cast<std::int64_t>(team.size())}}};
+  RungCase which{
+      .rung = rung,
+      .problem = problem,
+      .steps = count,
+      .verified = verify_on_host(kernel, run.team(), layout, right.bodies, moves, right.pulls),
+      .facts = {{"layout", layout},
+                {"instructions", kernel.instructions},
+                {"cores", static_cast<std::int64_t>(run.team().size())}}};
   judge_last_sample(which, buffers, right, reference_pulls);
-  Experiment experiment = describe(which);
-  experiment.prepare = [&] { restore(buffers); };
-  experiment.observe = [&] { return by_both_clocks(machine, seconds()); };
-  measure(session, machine, experiment);
+  run.measure(session, describe(which), [&] { restore(buffers); });
 }
 
 }  // namespace strata::nbody

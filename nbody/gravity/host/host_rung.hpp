@@ -1,33 +1,22 @@
-// What the file of a rung on a CPU uses: how it is prepared, how the threads of a team divide and
-// end a step, and the scalar computation of one body. Host only.
-//
-// The time of a step includes the barrier of all threads after it. Threads are woken once for all
-// steps of a sample.
+// Helpers of rungs on a CPU: the division of a step among the threads of a team, its end, and the
+// scalar computation of one body. Host only.
 #pragma once
 
-#include "harness/cpu/thread_rank.hpp"
-#include "harness/cpu/vectors.hpp"
 #include "harness/model/layout.hpp"
-#include "nbody/gravity/ladder.hpp"
+#include "nbody/common/host_rung.hpp"
 #include "nbody/gravity/rung_experiment.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace strata::nbody {
 
-/// A rung, prepared for these vectors.
-struct HostKernel {
-  /// Computes the steps one after the other, each from the result of the previous one.
-  std::function<void(std::span<const Step>, ThreadTeam&)> run;
-  std::string instructions = "scalar";
-};
-/// Prepares a rung. Throws Skipped if these vectors or this build do not support it.
+using HostKernel = strata::HostKernel<Step>;
+/// Prepares a rung for these vectors. Throws Skipped if they or this build do not support it.
 using MakeHostKernel = HostKernel (*)(Vectors);
 
 /// verified_step() of these bodies.
@@ -37,26 +26,6 @@ using MakeHostKernel = HostKernel (*)(Vectors);
 
 /// Verifies a rung, then times it.
 void measure_rung(Session& session, const Rung& rung, MakeHostKernel make);
-
-/// Every core does its part of each step: part(step, thread) computes it. An exception there ends
-/// the process: the other threads would wait for ever at the next barrier.
-template <class Part>
-void run_on_all_cores(std::span<const Step> steps, ThreadTeam& team, const Part& part) {
-  (void)team.run([&](std::size_t rank) noexcept {
-    const ThreadRank thread{.rank = rank, .size = team.size(), .team = &team};
-    for (const Step& step : steps) {
-      part(step, thread);
-      thread.wait_for_all();
-    }
-  });
-}
-/// A rung whose cores do so.
-template <class Part>
-HostKernel on_all_cores(Part part, std::string_view instructions = "scalar") {
-  return {.run = [part](std::span<const Step> steps,
-                        ThreadTeam& team) { run_on_all_cores(steps, team, part); },
-          .instructions = std::string{instructions}};
-}
 
 /// Calls visit(system, first, last) for the bodies of this thread: those from `first` to `last`
 /// (exclusive) of the system that begins at body `system` of all. The numbers of groups of `group`
@@ -79,7 +48,7 @@ void for_my_bodies(const Step& step, const ThreadRank& thread, std::size_t group
 /// system that begins at body `system`.
 template <class OneBody>
 HostKernel body_by_body(OneBody one_body, std::string_view instructions = "scalar") {
-  return on_all_cores(
+  return HostKernel::on_all_cores(
       [one_body](const Step& step, const ThreadRank& thread) {
         for_my_bodies(step, thread, 1, [&](std::size_t system, std::size_t i, std::size_t last) {
           for (; i < last; ++i)

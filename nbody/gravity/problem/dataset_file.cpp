@@ -40,11 +40,11 @@ constexpr std::array<std::string_view, field_count> field_names{"px", "py", "pz"
                                                                 "vy", "vz", "mass"};
 
 /// Refuses a softening, time step or bodies from which no step can start.
-void check_numbers(const Dataset& dataset, std::string_view name, std::string_view mend) {
+void check_numbers(const Dataset& dataset, std::string_view name, std::string_view fix) {
   for (const auto& [what, number] : {std::pair{"squared softening", dataset.softening_squared},
                                      std::pair{"time step", dataset.time_step}}) {
     if (std::isfinite(number) && number > 0) continue;
-    refuse({name}, fmt::format("the {} is {}", what, number), "a finite number above 0", mend);
+    refuse({name}, fmt::format("the {} is {}", what, number), "a finite number above 0", fix);
   }
   const Bodies& bodies = dataset.bodies;
   for (std::size_t i = 0; i < bodies.total(); ++i) {
@@ -54,7 +54,7 @@ void check_numbers(const Dataset& dataset, std::string_view name, std::string_vi
       refuse({name},
              fmt::format("{} of body {} of system {} is {}", field_names[f], i % bodies.bodies,
                          i / bodies.bodies, number),
-             "finite numbers", mend);
+             "finite numbers", fix);
     }
   }
 }
@@ -81,8 +81,8 @@ std::string encoded(const Dataset& dataset) {
 /// its header.
 Header header_of(std::string_view start, std::uint64_t size, std::string_view name) {
   const auto require = [name](bool holds, const std::string& found, const std::string& expected,
-                              std::string_view mend) {
-    require_of_dataset(holds, name, found, expected, mend);
+                              std::string_view fix) {
+    require_of_dataset(holds, name, found, expected, fix);
   };
   Header header;
   std::memcpy(&header, start.data(), header_bytes);

@@ -4,19 +4,6 @@
 namespace strata::nbody::block_size {
 namespace {
 
-const Rung story{
-    .name = "block_size",
-    .before = "invariants",
-    .question = "Which block size, and thus which occupancy, is best?",
-    .change = "the block size, which is also the tile size",
-    .source = siegel("IV-B"),
-    .expectation = "little, as long as there are enough warps to cover a shared load",
-    .approximate = true,
-    .issue_slots = 14.09,
-    .axes = {numbers("block_size", "threads per block, bodies per tile",
-                     {"64", "128", "256", "512", "1024"}, {"64", "128", "256", "512", "1024"})}};
-
-#if defined(__CUDACC__)
 constexpr unsigned unroll = 32;
 
 template <unsigned block, bool moves>
@@ -30,9 +17,8 @@ RungKernel make(const Session& session, const Problem& problem) {
       block, [&]<unsigned n>() { return problem.moves() ? step_of<n, true> : step_of<n, false>; });
   return tile_kernel(kernel, block, Fast::square_roots, problem);
 }
-#endif
 
-STRATA_RUNG(story, make);
+STRATA_RUNG("block_size", make);
 
 }  // namespace
 }  // namespace strata::nbody::block_size

@@ -5,20 +5,6 @@
 namespace strata::nbody::constant_memory {
 namespace {
 
-const Rung story{
-    .name = "constant_memory",
-    .before = "invariants",
-    .question = "Can constant memory replace the tile?",
-    .change = "bodies are read from constant memory, 4032 at a time",
-    .source = handbook("14.4"),
-    .expectation = "two loads of the uniform unit per body; those that miss its 2 KiB cache wait",
-    .sum = Sum::blocks,
-    .approximate = true,
-    .issue_slots = 15.16,
-    .bodies_of_block = usual_block,
-    .launch_for_each_system = true};
-
-#if defined(__CUDACC__)
 constexpr unsigned unroll = 32;
 constexpr std::uint32_t piece = 65536 / sizeof(float4) - 64;  // 1 KiB for the kernel's constants
 
@@ -73,9 +59,8 @@ RungKernel make(const Session&, const Problem& problem) {
           .threads = usual_block,
           .square_roots = problem.interactions()};
 }
-#endif
 
-STRATA_RUNG(story, make);
+STRATA_RUNG("constant_memory", make);
 
 }  // namespace
 }  // namespace strata::nbody::constant_memory

@@ -5,18 +5,6 @@
 namespace strata::nbody::invariants {
 namespace {
 
-const Rung story{.name = "invariants",
-                 .before = "unrolled",
-                 .question = "How much does it gain to hoist loop invariants by hand?",
-                 .change = "negated position, softening and pointer are computed before the loop",
-                 .source = siegel("IV-A"),
-                 .expectation = "nothing: compilers have learned it since",
-                 .approximate = true,
-                 .issue_slots = 14.09,
-                 .bodies_of_block = usual_block,
-                 .threads_of_read = usual_block};
-
-#if defined(__CUDACC__)
 constexpr unsigned unroll = 32;
 
 template <bool moves>
@@ -25,7 +13,7 @@ __global__ void __launch_bounds__(usual_block) step_of(Work work) {
   const std::uint32_t first = blockIdx.y * work.bodies;
   const std::uint32_t mine = blockIdx.x * usual_block + threadIdx.x;
   const bool real = mine < work.bodies;
-  const float4 me = real ? read_posmass<Soaoas>(work.from, first + mine, work.total) : nobody();
+  const float4 me = real ? read_posmass<Soaoas>(work.from, first + mine, work.total) : massless();
   const float away_x = -me.x;
   const float away_y = -me.y;
   const float away_z = -me.z;
@@ -36,7 +24,7 @@ __global__ void __launch_bounds__(usual_block) step_of(Work work) {
     const std::uint32_t loaded = start + threadIdx.x;
     tile[threadIdx.x] = loaded < work.bodies
                             ? read_posmass<Soaoas>(work.from, first + loaded, work.total)
-                            : nobody();
+                            : massless();
     __syncthreads();
     const float4* other = tile;
     const float4* const end = tile + usual_block;
@@ -61,9 +49,8 @@ RungKernel make(const Session&, const Problem& problem) {
   return tile_kernel(problem.moves() ? step_of<true> : step_of<false>, usual_block,
                      Fast::square_roots, problem);
 }
-#endif
 
-STRATA_RUNG(story, make);
+STRATA_RUNG("invariants", make);
 
 }  // namespace
 }  // namespace strata::nbody::invariants

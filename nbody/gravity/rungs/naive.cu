@@ -5,18 +5,6 @@
 namespace strata::nbody::naive {
 namespace {
 
-const Rung story{
-    .name = "naive",
-    .question = "What does gravity cost when every thread reads every body from global memory?",
-    .change = "a thread per body; one launch per system, and another that moves it",
-    .source = siegel("IV") + "; " + thessaly("CUDA"),
-    .expectation = "nearly all loads hit in L1; the layout decides how many loads there are",
-    .bodies_of_block = usual_block,
-    .launch_for_each_system = true,
-    .threads_of_read = 32,
-    .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};
-
-#if defined(__CUDACC__)
 template <Layout L>
 __global__ void __launch_bounds__(usual_block) accelerate(Work work, std::uint32_t system) {
   const std::uint32_t mine = blockIdx.x * usual_block + threadIdx.x;
@@ -61,9 +49,8 @@ RungKernel make(const Session& session, const Problem&) {
             .most_counted = most_counted_of_plain};
   });
 }
-#endif
 
-STRATA_RUNG(story, make);
+STRATA_RUNG("naive", make);
 
 }  // namespace
 }  // namespace strata::nbody::naive

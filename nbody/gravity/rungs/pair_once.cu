@@ -6,31 +6,15 @@
 //
 // One force m_i m_j / r³ d serves both sides and is divided by each body's mass at the end, so
 // every mass must be above 0.
-#include "nbody/gravity/rung_kernels.cuh"
-#if defined(__CUDACC__)
 #include "harness/cuda/occupancy.hpp"
 #include "nbody/gravity/pair_ring.hpp"
+#include "nbody/gravity/rung_kernels.cuh"
 
 #include <memory>
-#endif
 
 namespace strata::nbody::pair_once {
 namespace {
 
-const Rung story{
-    .name = "pair_once",
-    .before = "register_banks",
-    .question = "How much does it gain to compute each pair once, for both of its bodies?",
-    .change = "Newton's third law: partners rotate around the warp and carry their reactions along",
-    .source = "no published GPU figure is known; Newton's third law on CPUs: Handbook 14.1",
-    .expectation = "17 instructions per pair instead of 26, plus shuffles and atomic additions",
-    .sum = Sum::blocks,
-    .approximate = true,
-    .issue_slots = 8.875,
-    .axes = {numbers("per_thread", "bodies per thread", {"4", "8", "12", "16"},
-                     {"4", "8", "12", "16"})}};
-
-#if defined(__CUDACC__)
 using namespace pair_ring;
 
 constexpr unsigned warps = 4;
@@ -73,8 +57,8 @@ __global__ void __launch_bounds__(warps* lanes, blocks_of_sm(per_thread))
 #pragma unroll
     for (unsigned b = 0; b < per_thread; ++b) {
       const std::uint32_t mine = own + b * lanes;
-      me[b] =
-          mine < work.bodies ? read_posmass<Soaoas>(work.from, first + mine, work.total) : nobody();
+      me[b] = mine < work.bodies ? read_posmass<Soaoas>(work.from, first + mine, work.total)
+                                 : massless();
     }
 #pragma unroll 1
     while (at < stop) {
@@ -82,7 +66,7 @@ __global__ void __launch_bounds__(warps* lanes, blocks_of_sm(per_thread))
       const std::uint32_t count = min(turns.end - turns.begin, stop - at);
       at += count;
       const std::uint32_t met = turns.group * lanes + (lane + turns.begin) % lanes;
-      float4 other = met < work.bodies ? read_apart(work, first + met) : nobody();
+      float4 other = met < work.bodies ? read_apart(work, first + met) : massless();
       other.w *= turns.weight;
       Acceleration reaction;
 #pragma unroll 1
@@ -126,7 +110,7 @@ __global__ void __launch_bounds__(block) end_step(Work work, float4* forces) {
   if (i >= work.total) return;
   const float4 me = read_posmass<Soaoas>(work.from, i, work.total);
   const float4 force = forces[i];
-  forces[i] = nobody();
+  forces[i] = massless();
   finish<Soaoas, moves>(work, i, me, {force.x / me.w, force.y / me.w, force.z / me.w});
 }
 
@@ -164,9 +148,8 @@ RungKernel make(const Session& session, const Problem& problem) {
   return with_value<4, 8, 12, 16>(session.whole("per_thread"),
                                   [&]<unsigned n>() { return kernel_for<n>(problem); });
 }
-#endif
 
-STRATA_RUNG(story, make);
+STRATA_RUNG("pair_once", make);
 
 }  // namespace
 }  // namespace strata::nbody::pair_once

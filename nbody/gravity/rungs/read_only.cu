@@ -5,21 +5,6 @@ namespace {
 
 constexpr unsigned unroll = 32;
 
-const Rung story{
-    .name = "read_only",
-    .before = "invariants",
-    .question =
-        "Does a tile in shared memory still pay off where L1 broadcasts one body to all lanes?",
-    .change = "the read-only path through L1 instead of the tile",
-    .source = handbook("14.2"),
-    .expectation =
-        "a load from L1 takes 32 cycles, one from shared memory 23: more warps are needed",
-    .approximate = true,
-    .issue_slots = 14.22,
-    .bodies_of_block = usual_block,
-    .threads_of_read = 32};
-
-#if defined(__CUDACC__)
 template <bool moves>
 __global__ void __launch_bounds__(usual_block) step_of(Work work) {
   const std::uint32_t mine = blockIdx.x * usual_block + threadIdx.x;
@@ -40,9 +25,8 @@ RungKernel make(const Session&, const Problem& problem) {
   kernel.square_roots = problem.interactions();  // no tile is padded
   return kernel;
 }
-#endif
 
-STRATA_RUNG(story, make);
+STRATA_RUNG("read_only", make);
 
 }  // namespace
 }  // namespace strata::nbody::read_only

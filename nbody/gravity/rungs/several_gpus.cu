@@ -6,19 +6,6 @@
 namespace strata::nbody::several_gpus {
 namespace {
 
-const Rung story{
-    .name = "several_gpus",
-    .before = "register_banks",
-    .question = "How well does it scale to several GPUs?",
-    .change = "systems, or the bodies of a single system, are distributed over GPUs",
-    .source = thessaly("Use of multiple devices"),
-    .expectation =
-        "a factor equal to the number of GPUs, as long as each has blocks for all its SMs",
-    .sum = Sum::blocks,
-    .approximate = true,
-    .axes = {gpus_axis(), numbers("per_thread", "bodies per thread", {"2", "4", "8"}, {"4", "8"})}};
-
-#if defined(__CUDACC__)
 constexpr unsigned warps = 8;
 
 template <unsigned per_thread, bool moves>
@@ -45,9 +32,8 @@ PrepareGpu make(const Session& session, const Problem& problem, GpuTeam& /*unuse
     };
   };
 }
-#endif
 
-STRATA_RUNG(story, make);
+STRATA_RUNG("several_gpus", make);
 
 }  // namespace
 }  // namespace strata::nbody::several_gpus

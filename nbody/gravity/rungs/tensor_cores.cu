@@ -3,40 +3,20 @@
 // precision. The time includes everything: sorting, the search for far groups, pieces, sums, and
 // the return to the original order. Sums are accumulated atomically, in no fixed order, so the last
 // bits differ from run to run.
+#include "harness/cuda/occupancy.hpp"
 #include "nbody/gravity/far_groups.cuh"
 #include "nbody/gravity/tensor_step.cuh"
 #include "nbody/gravity/tensor_sums.cuh"
-#if defined(__CUDACC__)
-#include "harness/cuda/occupancy.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <memory>
 #include <string>
-#endif
 
 namespace strata::nbody::tensor_cores {
 namespace {
 
-const Rung story{
-    .name = "tensor_cores",
-    .before = "pair_once",
-    .question = "How much do tensor cores gain for gravity, and what precision do they cost?",
-    .change = "distances and sums of far groups with mma of half-precision pieces",
-    .source =
-        "no published direct sum on tensor cores is known; pieces as in Markidis, Der Chien, "
-        "Laure, Peng, Vetter, NVIDIA Tensor Core Programmability, IPDPSW 2018, V",
-    .expectation =
-        "5.75 instructions per pair instead of 17.75; then reciprocal roots are the limit, of "
-        "which the special function unit computes seven of eight",
-    .sum = Sum::halves,
-    .approximate = true,
-    .issue_slots = 2.875,
-    .special_functions = 7.0 / 16,
-    .axes = {tensor::ratio_axis(), tensor::sort_axis()}};
-
-#if defined(__CUDACC__)
 using namespace tensor;
 
 constexpr unsigned block = 256;
@@ -207,14 +187,12 @@ RungKernel make(const Session& session, const Problem& problem) {
             return Facts{{"near_share", made->near_share()}};
           }};
 }
-#endif
 
-STRATA_RUNG(story, make);
+STRATA_RUNG("tensor_cores", make);
 
 }  // namespace
 }  // namespace strata::nbody::tensor_cores
 
-#if defined(__CUDACC__)
 namespace strata::nbody::tensor {
 SharedStep shared_step(const StepOptions& options) {
   const auto made = tensor_cores::made_case(options);
@@ -225,4 +203,3 @@ SharedStep shared_step(const StepOptions& options) {
           made->pairs.groups.accelerations};
 }
 }  // namespace strata::nbody::tensor
-#endif

@@ -8,20 +8,6 @@
 namespace strata::nbody::tensor_gpus {
 namespace {
 
-const Rung story{
-    .name = "tensor_gpus",
-    .before = "tensor_cores",
-    .question = "How well do tensor cores scale to several GPUs?",
-    .change = "systems, or the pairs of a single system, are distributed over GPUs, each pair once",
-    .source = "as several_gpus; no published direct sum on tensor cores is known",
-    .expectation =
-        "nearly a factor equal to the number of GPUs: each sorts all bodies, and 16 bytes per body "
-        "and GPU are exchanged",
-    .sum = Sum::halves,
-    .approximate = true,
-    .axes = {gpus_axis(), tensor::ratio_axis(), tensor::sort_axis()}};
-
-#if defined(__CUDACC__)
 using namespace tensor;
 
 /// One GPU's share, and its access to the sums of the others.
@@ -74,9 +60,8 @@ PrepareGpu make(const Session& session, const Problem& problem, GpuTeam& team) {
     };
   };
 }
-#endif
 
-STRATA_RUNG(story, make);
+STRATA_RUNG("tensor_gpus", make);
 
 }  // namespace
 }  // namespace strata::nbody::tensor_gpus

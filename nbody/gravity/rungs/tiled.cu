@@ -3,23 +3,6 @@
 namespace strata::nbody::tiled {
 namespace {
 
-const Rung story{
-    .name = "tiled",
-    .before = "naive",
-    .question =
-        "How much does it gain to read each body once per block, and to move the bodies in the "
-        "same kernel?",
-    .change = "tiles in shared memory; the move is fused into the kernel",
-    .source =
-        "Nyland, Harris, Prins, Fast N-Body Simulation with CUDA, GPU Gems 3, 2007, ch. 31; " +
-        thessaly("Shared Memory Tiling & Kernel Fusion"),
-    .expectation = "global loads are divided by the block size and replaced by shared loads",
-    .bodies_of_block = usual_block,
-    .launch_for_each_system = true,
-    .threads_of_read = usual_block,
-    .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};
-
-#if defined(__CUDACC__)
 template <Layout L, bool moves>
 __global__ void __launch_bounds__(usual_block) step_of(Work work, std::uint32_t system) {
   walk_tiles<L, Plain, usual_block, 1, moves>(work, system);
@@ -41,9 +24,8 @@ RungKernel make(const Session& session, const Problem&) {
             .most_counted = most_counted_of_plain};
   });
 }
-#endif
 
-STRATA_RUNG(story, make);
+STRATA_RUNG("tiled", make);
 
 }  // namespace
 }  // namespace strata::nbody::tiled

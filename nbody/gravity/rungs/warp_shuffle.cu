@@ -4,20 +4,6 @@
 namespace strata::nbody::warp_shuffle {
 namespace {
 
-const Rung story{.name = "warp_shuffle",
-                 .before = "invariants",
-                 .question = "Can lanes exchange bodies with shuffles instead of shared memory?",
-                 .change = "four shuffles per body instead of one shared load",
-                 .source = handbook("14.5"),
-                 .expectation =
-                     "slower: four instructions instead of one, on a unit with a throughput of 32 "
-                     "lanes per cycle",
-                 .approximate = true,
-                 .issue_slots = 17.38,
-                 .bodies_of_block = usual_block,
-                 .threads_of_read = 32};
-
-#if defined(__CUDACC__)
 constexpr unsigned lanes = 32;
 constexpr unsigned whole_warp = 0xFFFFFFFFU;
 
@@ -27,14 +13,14 @@ __global__ void __launch_bounds__(usual_block) step_of(Work work) {
   const std::uint32_t mine = blockIdx.x * usual_block + threadIdx.x;
   const std::uint32_t lane = threadIdx.x % lanes;
   const bool real = mine < work.bodies;
-  const float4 me = real ? read_posmass<Soaoas>(work.from, first + mine, work.total) : nobody();
+  const float4 me = real ? read_posmass<Soaoas>(work.from, first + mine, work.total) : massless();
   Acceleration pulls;
 #pragma unroll 1
   for (std::uint32_t start = 0; start < work.bodies; start += lanes) {
     const std::uint32_t loaded = start + lane;
     const float4 held = loaded < work.bodies
                             ? read_posmass<Soaoas>(work.from, first + loaded, work.total)
-                            : nobody();
+                            : massless();
 #pragma unroll
     for (unsigned k = 0; k < lanes; ++k) {
       const float4 other{__shfl_sync(whole_warp, held.x, static_cast<int>(k)),
@@ -55,9 +41,8 @@ RungKernel make(const Session&, const Problem& problem) {
                         blocks_for(problem.bodies, lanes) * lanes;
   return kernel;
 }
-#endif
 
-STRATA_RUNG(story, make);
+STRATA_RUNG("warp_shuffle", make);
 
 }  // namespace
 }  // namespace strata::nbody::warp_shuffle

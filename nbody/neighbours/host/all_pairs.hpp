@@ -7,7 +7,7 @@ namespace strata::neighbours {
 
 /// Finds the neighbours of agent i among all, in storage order.
 template <class Collector>
-void ask_everybody(const Step& step, std::size_t rank, std::uint32_t i, Collector& collector) {
+void test_all_agents(const Step& step, std::size_t rank, std::uint32_t i, Collector& collector) {
   collector.begin(i);
   const std::size_t tests =
       test_run({.x = step.part(Part::px), .y = step.part(Part::py), .z = step.part(Part::pz)}, 0,

@@ -5,25 +5,6 @@
 namespace strata::neighbours::cell_array {
 namespace {
 
-const Rung rung{
-    .name = "neighbours_cell_array",
-    .backend = Backend::host,
-    .before = "neighbours_cpu_packed",
-    .question = "How much does it gain to sort along one axis instead of dividing it into cells?",
-    .change =
-        "columns of cells, each sorted by z; a binary search finds where the reach begins, and the "
-        "search stops where it ends",
-    .source =
-        "Mauch, Efficient algorithms for solving static Hamilton-Jacobi equations, PhD thesis, "
-        "Caltech, 2003: cell arrays with binary search; in OpenSteer: Wirz et al. 2008, as "
-        "described in " +
-        seed("related work"),
-    .expectation =
-        "a third fewer distance tests than with rows of cells, because nothing beyond the reach "
-        "along z is tested; sorting and searching cost more than that where columns are short",
-    .predicted_tests = predict_columns,
-    .axes = {cells_axis()}};
-
 struct Find {
   float radius;
 
@@ -63,7 +44,7 @@ HostKernel make(const Problem& problem, const Choice& choice, Vectors /*have*/) 
       problem, cells, Find{std::sqrt(cells.limit)}, /*flat=*/true));
 }
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("neighbours_cell_array", make);
 
 }  // namespace
 }  // namespace strata::neighbours::cell_array

@@ -48,14 +48,14 @@ class Nearest {
   void end() const {
     std::uint32_t* const row = step_->nearest + std::size_t{nearest_count} * self_;
     for (std::uint32_t n = 0; n < nearest_count; ++n)
-      row[n] = n < count_ ? ids_[n] : nobody;
+      row[n] = n < count_ ? ids_[n] : no_agent;
     step_->counts[self_] = count_;
     const Agent<float> me{.place = place_of(*step_, self_),
                           .forward = forward_of(*step_, self_),
                           .speed = step_->part(Part::speed)[self_]};
     Steering<float> steering;
     for (std::uint32_t n = 0; n < count_; ++n) {
-      steering.feel(me.forward, place_of(*step_, ids_[n]) - me.place, forward_of(*step_, ids_[n]));
+      steering.add(me.forward, place_of(*step_, ids_[n]) - me.place, forward_of(*step_, ids_[n]));
     }
     const Agent<float> after = moved(me, steering, step_->problem->world);
     const std::array<float, part_count> numbers{after.place.x,   after.place.y,   after.place.z,
@@ -89,7 +89,7 @@ class Pushing {
   [[nodiscard]] std::uint32_t self() const { return self_; }
   void take(std::uint32_t /*id*/, float squared, const Vector<float>& offset) {
     ++count_;
-    push_.feel(offset, squared, per_radius_);
+    push_.add(offset, squared, per_radius_);
   }
   void end() const {
     step_->counts[self_] = count_;
@@ -125,7 +125,7 @@ class Listing {
     *room(1) = id;
     keep(1);
   }
-  /// Where that many more can be written, and that they were.
+  /// Room for that many more; and to add them.
   [[nodiscard]] std::uint32_t* room(std::size_t more) { return lists_->room(pool_, more); }
   void keep(std::size_t more) { lists_->keep(pool_, more); }
   void end() const {

@@ -6,22 +6,6 @@
 namespace strata::neighbours::cpu_grid {
 namespace {
 
-const Rung rung{
-    .name = "neighbours_cpu_grid",
-    .backend = Backend::host,
-    .before = "neighbours_openmp",
-    .question = "How much does it gain to search only where neighbours can be?",
-    .change =
-        "a static grid: a vector of agents per cell, rebuilt in each step; the search visits the "
-        "cells within reach",
-    .source = seed("6.1 and 6.2.1"),
-    .expectation =
-        "distance tests fall from agents² to about 20 cells' worth per agent, so that a step grows "
-        "linearly; the agents of a cell are scattered in memory, and one thread builds the grid "
-        "while the others wait",
-    .predicted_tests = predict_cells,
-    .axes = {cells_axis()}};
-
 class Search {
  public:
   Search(const Problem& problem, const Choice& choice)
@@ -61,14 +45,15 @@ class Search {
     const Vector<float> me = place_of(step, i);
     std::uint64_t tests = 0;
     collector.begin(i);
-    visit_cells(cells_, me,
-                [&](std::uint32_t cell) { tests += ask(step, me, members_[cell], collector); });
+    visit_cells(cells_, me, [&](std::uint32_t cell) {
+      tests += test_agents(step, me, members_[cell], collector);
+    });
     collector.end();
     return tests;
   }
   template <class Collector>
-  static std::uint64_t ask(const Step& step, const Vector<float>& me,
-                           std::span<const std::uint32_t> members, Collector& collector) {
+  static std::uint64_t test_agents(const Step& step, const Vector<float>& me,
+                                   std::span<const std::uint32_t> members, Collector& collector) {
     std::uint64_t tests = 0;
     for (const std::uint32_t j : members) {
       const Vector<float> offset = place_of(step, j) - me;
@@ -90,7 +75,7 @@ HostKernel make(const Problem& problem, const Choice& choice, Vectors /*have*/) 
   return on_all_cores(std::make_shared<Search>(problem, choice));
 }
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("neighbours_cpu_grid", make);
 
 }  // namespace
 }  // namespace strata::neighbours::cpu_grid

@@ -5,21 +5,6 @@
 namespace strata::neighbours::cpu_packed {
 namespace {
 
-const Rung rung{
-    .name = "neighbours_cpu_packed",
-    .backend = Backend::host,
-    .before = "neighbours_cpu_grid",
-    .question = "How much does it gain to store the agents of a cell contiguously?",
-    .change =
-        "positions are copied into cell order, by all threads: a cell is contiguous in memory, and "
-        "so are adjacent cells along x",
-    .source = seed("6.2.1, the device's form of the grid, with positions instead of references"),
-    .expectation =
-        "somewhat more distance tests, since rows of cells are searched as a whole, in far less "
-        "time: positions are read in whole lines, without indirection",
-    .predicted_tests = predict_rows,
-    .axes = {cells_axis()}};
-
 struct Find {
   template <class Collector>
   void operator()(const PackedCells& packed, std::size_t at, Collector& collector,
@@ -42,7 +27,7 @@ HostKernel make(const Problem& problem, const Choice& choice, Vectors /*have*/) 
   return on_all_cores(std::make_shared<PackedSearch<Find>>(problem, cells, Find{}));
 }
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("neighbours_cpu_packed", make);
 
 }  // namespace
 }  // namespace strata::neighbours::cpu_packed

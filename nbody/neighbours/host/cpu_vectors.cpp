@@ -5,23 +5,6 @@
 namespace strata::neighbours::cpu_vectors {
 namespace {
 
-const Rung rung{.name = "neighbours_cpu_vectors",
-                .backend = Backend::host,
-                .before = "neighbours_cpu_packed",
-                .question = "How much does it gain to test a vector of candidates at once?",
-                .change =
-                    "the CPU's widest vectors, over the agents of a row of cells; hits are "
-                    "compacted by a permutation, or by AVX-512's compress instruction",
-                .source =
-                    "Schlegel, Willhalm, Lehner, Fast sorted-set intersection using SIMD "
-                    "instructions, ADMS 2011: a table of permutations by the mask",
-                .expectation =
-                    "as many distance tests, with most of the lanes used, and several times the "
-                    "rate where lists are written; boids and circles gain less, because each "
-                    "neighbour is processed separately",
-                .predicted_tests = predict_rows,
-                .axes = {cells_axis()}};
-
 template <class Collector>
 struct Kernel {
   template <unsigned lanes>
@@ -39,7 +22,7 @@ HostKernel make(const Problem& problem, const Choice& choice, Vectors have) {
                       to_string(have));
 }
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("neighbours_cpu_vectors", make);
 
 }  // namespace
 }  // namespace strata::neighbours::cpu_vectors

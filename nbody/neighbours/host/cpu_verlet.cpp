@@ -5,23 +5,6 @@
 namespace strata::neighbours::cpu_verlet {
 namespace {
 
-const Rung rung{.name = "neighbours_cpu_verlet",
-                .backend = Backend::host,
-                .before = "neighbours_cpu_vectors",
-                .question = "How much does it gain to reuse neighbour lists for several steps?",
-                .change =
-                    "lists of all agents within the reach plus a skin; only these are tested, "
-                    "until an agent has moved by half the skin",
-                .source =
-                    "Verlet, Computer experiments on classical fluids I, Physical Review 159, "
-                    "1967",
-                .expectation =
-                    "between two rebuilds (1 + skin / reach)³ distance tests per neighbour, where "
-                    "rows of cells need 5 to 8; nothing for boids, some of which leave on one side "
-                    "and enter on the other in every step",
-                .predicted_tests = predict_lists,
-                .axes = {cells_axis(), skin_axis()}};
-
 #if defined(__x86_64__)
 [[STRATA_AVX2]] inline void gather(Eight& to, const float* from, const std::uint32_t* at) {
   to = _mm256_i32gather_ps(from, eight_numbers(at), sizeof(float));
@@ -69,10 +52,10 @@ struct TestList {
 template <class Collector>
 struct MakeList {
   template <unsigned lanes>
-  [[STRATA_INLINE]] static void run(const PackedCells& packed, const std::uint32_t* standing,
+  [[STRATA_INLINE]] static void run(const PackedCells& packed, const std::uint32_t* ordered,
                                     std::size_t at, Collector& collector, Work& work) {
     Candidates all = packed.candidates();
-    all.ids = standing;
+    all.ids = ordered;
     VectorRows::search<lanes>(packed, all, at, collector, work);
   }
 };
@@ -85,11 +68,11 @@ class Search {
         most_moved_{static_cast<float>(choice.skin / 2 * choice.skin / 2 * 0.9999)},
         packed_{cells_of(problem.low(), problem.extent(), reach_, choice.cells), problem.agents},
         built_(3, std::vector<float>(problem.agents)),
-        standing_(problem.agents + padding),
+        ordered_(problem.agents + padding),
         test_list_{have},
         make_list_{kernel_for<MakeList<Listing>, const PackedCells&, const std::uint32_t*,
                               std::size_t, Listing&, Work&>(have)} {
-    std::iota(standing_.begin(), standing_.end(), 0U);
+    std::iota(ordered_.begin(), ordered_.end(), 0U);
   }
 
   void step(const Step& step, const ThreadRank& thread) {
@@ -153,7 +136,7 @@ class Search {
     pieces_.take(packed_.agents(), [&](std::size_t from, std::size_t to) {
       for (std::size_t at = from; at < to; ++at) {
         listing.begin(static_cast<std::uint32_t>(at));
-        make_list_(packed_, standing_.data(), at, listing, work);
+        make_list_(packed_, ordered_.data(), at, listing, work);
         listing.end();
       }
     });
@@ -165,7 +148,7 @@ class Search {
   float most_moved_;  ///< squared
   PackedCells packed_;
   std::vector<std::vector<float>> built_;  ///< where agents were when the lists were made
-  std::vector<std::uint32_t> standing_;    ///< 0, 1, 2, …
+  std::vector<std::uint32_t> ordered_;     ///< 0, 1, 2, …
   ListPools lists_;                        ///< of agents and neighbours by position
   ForEachCollector<TestList, const Candidates&, std::span<const std::uint32_t>,
                    const Vector<float>&>
@@ -179,7 +162,7 @@ HostKernel make(const Problem& problem, const Choice& choice, Vectors have) {
   return on_all_cores(std::make_shared<Search>(problem, choice, have), to_string(have));
 }
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("neighbours_cpu_verlet", make);
 
 }  // namespace
 }  // namespace strata::neighbours::cpu_verlet

@@ -1,9 +1,5 @@
 #include "nbody/neighbours/host/host_rung.hpp"
 
-#include "harness/cpu/host_machine.hpp"
-#include "harness/cpu/host_steps.hpp"
-#include "harness/cpu/topology.hpp"
-#include "harness/measure/engine.hpp"
 #include "nbody/neighbours/rung_experiment.hpp"
 
 #include <algorithm>
@@ -15,7 +11,7 @@ namespace {
 
 constexpr float poison = std::numeric_limits<float>::quiet_NaN();
 
-/// Where the steps of a case read and write.
+/// Inputs and outputs of the steps of a case.
 class Buffers {
  public:
   Buffers(const Problem& problem, const Agents& agents, std::size_t threads)
@@ -41,13 +37,12 @@ class Buffers {
     std::ranges::fill(work_, Work{});
   }
   void poison_results() {
-    std::ranges::fill(counts_, nobody);
-    std::ranges::fill(nearest_, nobody);
+    std::ranges::fill(counts_, no_agent);
+    std::ranges::fill(nearest_, no_agent);
     lists_.poison();
   }
 
-  /// So many steps, from the first on. Where agents move, each starts from what the one before
-  /// left.
+  /// If agents move, each step starts from the result of the previous one.
   std::vector<Step> steps(std::size_t count, Tracer* tracer = nullptr) {
     std::vector<Step> all;
     for (std::size_t s = 0; s < count; ++s) {
@@ -65,7 +60,7 @@ class Buffers {
     return all;
   }
 
-  /// What a step from and to these agents left, for as long as the buffers and they live.
+  /// The outcome of a step from and to these agents, which must outlive it, as must the buffers.
   [[nodiscard]] Outcome outcome(const Agents& from, const Agents& left) const {
     return {.from = from,
             .left = left,
@@ -98,7 +93,7 @@ class Buffers {
   [[nodiscard]] std::span<const std::uint32_t> neighbours(std::size_t i) const {
     if (problem_.kind == Kind::list) return lists_.of(i);
     const auto row = std::span{nearest_}.subspan(i * nearest_count, nearest_count);
-    return row.first(static_cast<std::size_t>(std::ranges::find(row, nobody) - row.begin()));
+    return row.first(static_cast<std::size_t>(std::ranges::find(row, no_agent) - row.begin()));
   }
   static Agents padded(Agents agents) {
     for (auto& part : agents.parts)
@@ -141,39 +136,30 @@ void measure_rung(Session& session, const Rung& rung, MakeHostKernel make) {
   const Choice choice = choice_of(session);
   const HostKernel kernel = make(problem, choice, widest_vectors());
   const ReferenceStep& right = shared_reference(session, problem);
-  ThreadTeam team{allowed_cpus()};
-  HostMachine machine;
-  Buffers buffers{problem, right.agents, team.size()};
-  std::vector<Step> steps = buffers.steps(1);
-  const auto run_steps = machine.on_every_core([&](std::size_t /*rank*/, const Call& /*call*/) {
-    kernel.run(steps, team);
-    return std::uint64_t{0};
-  });
-  const auto seconds = [&] { return machine.time([&] { run_steps({}); }, /*held=*/false); };
+  std::vector<Step> steps;
+  HostRun run{[&](ThreadTeam& team) { kernel.run(steps, team); }};
+  Buffers buffers{problem, right.agents, run.team().size()};
+  steps = buffers.steps(1);
   buffers.restore();
-  require_time_for_samples(session.plan(), seconds() * static_cast<double>(choice.steps),
+  require_time_for_samples(session.plan(), run.seconds() * static_cast<double>(choice.steps),
                            "the steps");
   steps = buffers.steps(choice.steps, session.tracer());
 
-  const Verification verified = verify_on_host(kernel, team, problem, right, choice.steps);
-  RungCase which =
-      case_of(rung, problem, verified,
-              rung.predicted_tests(problem, verified.places_before_each_step(), choice));
+  const Verification verified = verify_on_host(kernel, run.team(), problem, right, choice.steps);
+  RungCase which = case_of(rung, problem, verified,
+                           tests_of(rung)(problem, verified.places_before_each_step(), choice));
   which.facts = {{"instructions", kernel.instructions},
-                 {"cores", static_cast<std::int64_t>(team.size())}};
+                 {"cores", static_cast<std::int64_t>(run.team().size())}};
   which.sample = [&] {
     const HostPhase searching{session.tracer(), StepPhase::search};
-    return seconds();
+    return run.seconds();
   };
   which.different_at_end = [&] {
     const Agents from = buffers.without_padding(*steps.back().from);
     const Agents left = buffers.without_padding(buffers.left_by(steps.back()));
     return different_at_end(problem, right, verified, buffers.outcome(from, left));
   };
-  Experiment experiment = describe(which);
-  experiment.prepare = [&] { buffers.restore(); };
-  experiment.observe = [&] { return by_both_clocks(machine, seconds()); };
-  measure(session, machine, experiment);
+  run.measure(session, describe(which), [&] { buffers.restore(); });
 }
 
 }  // namespace strata::neighbours

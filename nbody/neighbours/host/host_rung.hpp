@@ -1,10 +1,8 @@
-// What the file of a rung on a CPU needs: how it is prepared, what a step reads and writes, and how
-// the threads of a team share it out. Host only.
+// Types of rungs on a CPU: inputs and outputs of a step. Host only.
 #pragma once
 
 #include "harness/counters/tracer.hpp"
-#include "harness/cpu/thread_rank.hpp"
-#include "harness/cpu/vectors.hpp"
+#include "nbody/common/host_rung.hpp"
 #include "nbody/neighbours/ladder.hpp"
 #include "nbody/neighbours/problem/problem.hpp"
 #include "nbody/neighbours/verification.hpp"
@@ -22,7 +20,7 @@ namespace strata::neighbours {
 /// Numbers that vectors may read behind the last agent of an array.
 inline constexpr std::size_t padding = 16;
 
-/// What a thread did in the steps of a sample; on cache lines of its own.
+/// Work of a thread in the steps of a sample; on cache lines of its own.
 struct alignas(128) Work {
   std::uint64_t tests = 0;     ///< distances computed
   std::uint64_t lanes = 0;     ///< of vectors that computed them, wanted or not
@@ -32,7 +30,7 @@ struct alignas(128) Work {
 /// The lists of all agents, in a pool of each thread. A pool that is full grows: nothing is cut.
 class ListPools {
  public:
-  /// Where a list is.
+  /// Place of a list.
   struct Entry {
     std::uint64_t first = 0;
     std::uint32_t count = 0;
@@ -44,12 +42,12 @@ class ListPools {
   /// Forgets all lists, and that there were any; called before a sample.
   void poison() {
     for (Entry& entry : entries_)
-      entry = {.first = 0, .count = nobody, .pool = 0};
+      entry = {.first = 0, .count = no_agent, .pool = 0};
   }
   /// The list of agent i; only after it was written.
   [[nodiscard]] std::span<const std::uint32_t> of(std::size_t i) const {
     const Entry& entry = entries_[i];
-    if (entry.count == nobody) return {};
+    if (entry.count == no_agent) return {};
     return std::span{pools_[entry.pool].ids}.subspan(entry.first, entry.count);
   }
   [[nodiscard]] std::uint32_t count(std::size_t i) const { return entries_[i].count; }
@@ -98,12 +96,7 @@ struct Step {
   [[nodiscard]] const float* part(Part p) const { return from->part(p).data(); }
 };
 
-/// A rung, prepared for a problem.
-struct HostKernel {
-  /// Computes the steps one after the other, each from what the one before left.
-  std::function<void(std::span<const Step>, ThreadTeam&)> run;
-  std::string instructions = "scalar";
-};
+using HostKernel = strata::HostKernel<Step>;
 /// Prepares a rung. Throws Skipped where it cannot be done with these vectors or in this build.
 using MakeHostKernel = HostKernel (*)(const Problem&, const Choice&, Vectors);
 
@@ -118,21 +111,12 @@ void measure_rung(Session& session, const Rung& rung, MakeHostKernel make);
 /// Agents differ in what they cost.
 using Pieces = WorkQueue<64>;
 
-/// A rung whose state is a `Search`: every core calls search.step(step, thread), which ends behind
-/// a barrier. An exception there ends the process: the other threads would wait for ever.
+/// A rung whose state is a `Search`: every core calls search.step(step, thread).
 template <class Search>
 HostKernel on_all_cores(std::shared_ptr<Search> search, std::string_view instructions = "scalar") {
-  return {.run =
-              [search](std::span<const Step> steps, ThreadTeam& team) {
-                (void)team.run([&](std::size_t rank) noexcept {
-                  const ThreadRank thread{.rank = rank, .size = team.size(), .team = &team};
-                  for (const Step& step : steps) {
-                    search->step(step, thread);
-                    thread.wait_for_all();
-                  }
-                });
-              },
-          .instructions = std::string{instructions}};
+  return HostKernel::on_all_cores(
+      [search](const Step& step, const ThreadRank& thread) { search->step(step, thread); },
+      instructions);
 }
 
 }  // namespace strata::neighbours

@@ -29,7 +29,7 @@ class PackedCells {
 
   [[nodiscard]] const Cells& cells() const { return cells_; }
   [[nodiscard]] std::uint32_t agents() const { return static_cast<std::uint32_t>(keys_.size()); }
-  /// Everybody, in order.
+  /// All agents, in order.
   [[nodiscard]] Candidates candidates() const {
     return {.x = x_.data(), .y = y_.data(), .z = z_.data(), .ids = ids_.data()};
   }

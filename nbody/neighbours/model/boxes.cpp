@@ -16,13 +16,13 @@ namespace {
 constexpr std::size_t box_room = 128;  // agents at most, and threads
 using Point = std::array<double, 3>;
 
-struct Part {
+struct BoxPart {
   Point low{};
   Point high{};
   std::vector<std::uint32_t> agents;
 };
-using Parts = std::vector<Part>;
-using Divide = Parts (*)(const Problem&, const Places&);
+using BoxParts = std::vector<BoxPart>;
+using Divide = BoxParts (*)(const Problem&, const Places&);
 
 std::vector<std::uint32_t> all_agents(const Places& places) {
   std::vector<std::uint32_t> all(places.front().size());
@@ -30,10 +30,10 @@ std::vector<std::uint32_t> all_agents(const Places& places) {
   return all;
 }
 
-Parts sorted_along_x(const Problem& /*problem*/, const Places& places) {
+BoxParts sorted_along_x(const Problem& /*problem*/, const Places& places) {
   std::vector<std::uint32_t> all = all_agents(places);
   std::ranges::stable_sort(all, {}, [&](std::uint32_t i) { return places[0][i]; });
-  Parts parts;
+  BoxParts parts;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i % box_room == 0) parts.push_back({.low = {places[0][all[i]]}});
     parts.back().agents.push_back(all[i]);
@@ -45,7 +45,7 @@ Parts sorted_along_x(const Problem& /*problem*/, const Places& places) {
 /// Divided at the mean, along the axis that axis_for(mean, part) names, while there are too many.
 template <class AxisFor>
 // NOLINTNEXTLINE(misc-no-recursion): each part has fewer agents
-void divide(const Places& places, Part part, const AxisFor& axis_for, Parts& to) {
+void divide(const Places& places, BoxPart part, const AxisFor& axis_for, BoxParts& to) {
   const std::size_t count = part.agents.size();
   if (count <= box_room) {
     to.push_back(std::move(part));
@@ -58,7 +58,7 @@ void divide(const Places& places, Part part, const AxisFor& axis_for, Parts& to)
     mean[c] /= static_cast<double>(count);
   }
   const std::size_t axis = axis_for(mean, part);
-  Part above = part;
+  BoxPart above = part;
   part.high[axis] = mean[axis];
   above.low[axis] = mean[axis];
   const auto is_below = [&](std::uint32_t i) { return places[axis][i] < mean[axis]; };
@@ -74,23 +74,23 @@ void divide(const Places& places, Part part, const AxisFor& axis_for, Parts& to)
   divide(places, std::move(above), axis_for, to);
 }
 
-Part world_of(const Problem& problem, const Places& places) {
+BoxPart world_of(const Problem& problem, const Places& places) {
   const auto low = static_cast<double>(problem.low());
   const double high = low + static_cast<double>(problem.extent());
   return {.low = {low, low, low}, .high = {high, high, high}, .agents = all_agents(places)};
 }
 
-Parts divided_along_x(const Problem& problem, const Places& places) {
-  Parts parts;
+BoxParts divided_along_x(const Problem& problem, const Places& places) {
+  BoxParts parts;
   divide(
-      places, world_of(problem, places), [](const Point&, const Part&) { return std::size_t{0}; },
-      parts);
+      places, world_of(problem, places),
+      [](const Point&, const BoxPart&) { return std::size_t{0}; }, parts);
   return parts;
 }
 
-Parts divided_near_borders(const Problem& problem, const Places& places) {
-  Parts parts;
-  const auto nearest_border = [](const Point& mean, const Part& part) {
+BoxParts divided_near_borders(const Problem& problem, const Places& places) {
+  BoxParts parts;
+  const auto nearest_border = [](const Point& mean, const BoxPart& part) {
     Point off{};
     for (std::size_t c = 0; c < off.size(); ++c)
       off[c] = std::min(mean[c] - part.low[c], part.high[c] - mean[c]);
@@ -101,7 +101,7 @@ Parts divided_near_borders(const Problem& problem, const Places& places) {
 }
 
 /// Along the first `axes` axes.
-double squared_gap(const Part& a, const Part& b, std::size_t axes) {
+double squared_gap(const BoxPart& a, const BoxPart& b, std::size_t axes) {
   double sum = 0;
   for (std::size_t c = 0; c < axes; ++c) {
     const double gap = std::max({b.low[c] - a.high[c], a.low[c] - b.high[c], 0.0});
@@ -117,10 +117,10 @@ Predicted of_parts(const Problem& problem, std::span<const Places> steps, Divide
   std::uint64_t made = 0;
   std::uint64_t lanes = 0;
   for (const Places& places : steps) {
-    const Parts parts = divided(problem, places);
-    for (const Part& mine : parts) {
+    const BoxParts parts = divided(problem, places);
+    for (const BoxPart& mine : parts) {
       std::uint64_t tests = 0;
-      for (const Part& other : parts)
+      for (const BoxPart& other : parts)
         tests += squared_gap(mine, other, axes) <= reach * reach ? other.agents.size() : 0;
       const std::uint64_t agents = mine.agents.size();
       const std::uint64_t active = (agents + warp_lanes - 1) / warp_lanes * warp_lanes;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double word = 4;
 constexpr double position = 3 * word;
-constexpr double standing = 4 * word;  // a position and a number, once they are in order
+constexpr double ordered = 4 * word;  // a position and a number, once they are in order
 
 double cells_and_end(const Problem& problem, const Choice& choice) {
   const double radius = std::sqrt(static_cast<double>(problem.radius_squared));
@@ -51,17 +51,17 @@ Build predict_sorted_ids(const Problem& problem, const Choice& choice) {
 }
 
 Build predict_sorted_agents(const Problem& problem, const Choice& choice) {
-  return sorted(problem, choice, standing, 0);
+  return sorted(problem, choice, ordered, 0);
 }
 
 Build predict_kept_order(const Problem& problem, const Choice& choice) {
   const double id = 2 * word;
   const double moving = problem.kind == Kind::boids ? 2 * 4 * word : 0;  // read and written
-  return sorted(problem, choice, standing + position + id + moving, 0);
+  return sorted(problem, choice, ordered + position + id + moving, 0);
 }
 
 Build predict_sorted_by_table(const Problem& problem, const Choice& choice) {
-  return sorted(problem, choice, standing, 2);
+  return sorted(problem, choice, ordered, 2);
 }
 
 double least_bytes(const Problem& problem, std::uint32_t longest, double cache) {

@@ -1,4 +1,4 @@
-// What a step must move and issue before it searches, predicted from the data structure that a rung
+// Bytes and instructions of a step before its search, predicted from the data structure that a rung
 // declares, not from its code. Host only.
 #pragma once
 
@@ -14,18 +14,14 @@ struct Build {
 };
 
 /// For a step that rebuilds.
-using PredictedBuild = Build (*)(const Problem& problem, const Choice& choice);
+using PredictBuild = Build(const Problem& problem, const Choice& choice);
+using PredictedBuild = PredictBuild*;
 
 /// One thread per cell reads all agents, twice, with a scan in between.
-[[nodiscard]] Build predict_looking_at_all(const Problem& problem, const Choice& choice);
-/// Agents are counted and scanned, and their ids are sorted.
-[[nodiscard]] Build predict_sorted_ids(const Problem& problem, const Choice& choice);
-/// The same, with the agents themselves sorted.
-[[nodiscard]] Build predict_sorted_agents(const Problem& problem, const Choice& choice);
-/// The same, with everything that is known of an agent, and its id.
-[[nodiscard]] Build predict_kept_order(const Problem& problem, const Choice& choice);
-/// The agents sorted, with a table of cell positions.
-[[nodiscard]] Build predict_sorted_by_table(const Problem& problem, const Choice& choice);
+PredictBuild predict_looking_at_all;
+/// Agents are counted and scanned, and sorted: their ids; the agents; with a table of cell
+/// positions; with everything that is known of an agent, and its id.
+PredictBuild predict_sorted_ids, predict_sorted_agents, predict_sorted_by_table, predict_kept_order;
 
 /// Bytes that any data structure must move between chip and memory in a step: what it reads and
 /// writes of the agents, once, except what a cache of this size can keep between steps.

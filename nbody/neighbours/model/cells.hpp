@@ -57,10 +57,11 @@ struct Cells {
 /// That many cells per dimension for a reach; 0: as many as are still longer than the reach, so
 /// that only adjacent cells hold neighbours. `reach` is floor(r / length + 1): a cell that begins
 /// just within reach counts.
-[[nodiscard]] inline Cells cells_of(float low, float extent, double radius, std::uint32_t asked) {
+[[nodiscard]] inline Cells cells_of(float low, float extent, double radius,
+                                    std::uint32_t requested) {
   const double safe = safe_reach(extent, radius);
   const double fit = std::ceil(static_cast<double>(extent) / safe) - 1;
-  double count = asked > 0 ? asked : fit;
+  double count = requested > 0 ? requested : fit;
   count = count < 1 ? 1 : count > most_cells ? most_cells : count;
   const double length = static_cast<double>(extent) / count;
   return {.low = low,

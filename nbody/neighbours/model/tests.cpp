@@ -18,8 +18,8 @@ namespace {
 /// Cells as Cells has them, in double precision.
 class Grid {
  public:
-  Grid(const Problem& problem, double radius, std::uint32_t asked)
-      : cells_{cells_of(problem.low(), problem.extent(), radius, asked)},
+  Grid(const Problem& problem, double radius, std::uint32_t requested)
+      : cells_{cells_of(problem.low(), problem.extent(), radius, requested)},
         limit_{static_cast<double>(cells_.limit)},
         low_{static_cast<double>(problem.low())},
         length_{static_cast<double>(problem.extent()) / cells_.count} {}
@@ -44,7 +44,7 @@ class Grid {
     return off * off;
   }
   [[nodiscard]] bool reached(double squared) const { return squared < limit_; }
-  /// How far off that is.
+  /// The distance.
   [[nodiscard]] double reach() const { return std::sqrt(limit_); }
 
  private:
@@ -99,9 +99,9 @@ std::uint64_t agents_in(const std::vector<std::uint64_t>& before, std::int64_t f
 /// `each_cell`: cells are passed over one by one; else rows of them. `behind`: the position
 /// of each agent in the order of cells, which then tests only those behind it; empty: all.
 TestsOfAgents tests_of_cells(const Problem& problem, const Places& places, double radius,
-                             std::uint32_t asked, bool each_cell,
+                             std::uint32_t requested, bool each_cell,
                              const std::vector<std::uint32_t>& behind = {}) {
-  const Grid grid{problem, radius, asked};
+  const Grid grid{problem, radius, requested};
   const std::vector<std::uint64_t> before = cumulative(grid, places);
   return of_all(places, [&](std::size_t i) {
     const auto [x0, x1] = grid.around(places[0][i]);
@@ -130,8 +130,8 @@ TestsOfAgents tests_of_cells(const Problem& problem, const Places& places, doubl
 }
 
 TestsOfAgents tests_of_columns(const Problem& problem, const Places& places, double radius,
-                               std::uint32_t asked) {
-  const Grid grid{problem, radius, asked};
+                               std::uint32_t requested) {
+  const Grid grid{problem, radius, requested};
   const auto n = static_cast<std::size_t>(grid.count());
   std::vector<std::vector<double>> heights(n * n);
   const auto column = [&](std::int64_t x, std::int64_t y) -> std::vector<double>& {
@@ -216,8 +216,9 @@ std::vector<std::uint32_t> hilbert_places(unsigned bits) {
 
 /// Agents in the order of their cells; those of a cell, in that of their numbers.
 std::vector<std::uint32_t> in_order_of_cells(const Problem& problem, const Places& places,
-                                             double radius, std::uint32_t asked, Threads threads) {
-  const Grid grid{problem, radius, asked};
+                                             double radius, std::uint32_t requested,
+                                             Threads threads) {
+  const Grid grid{problem, radius, requested};
   std::vector<std::uint32_t> order(places.front().size());
   std::iota(order.begin(), order.end(), 0U);
   if (threads == Threads::by_number) return order;
@@ -251,7 +252,7 @@ TestsOfAgents in_order(const std::vector<std::uint32_t>& order, const TestsOfAge
   return ordered;
 }
 
-/// What so many steps made, in warps that had room for so many.
+/// Tests of `steps` steps, in warps with `lanes` lanes in all.
 Predicted of_sums(std::size_t steps, std::size_t rebuilds, std::uint64_t made,
                   std::uint64_t lanes) {
   return {

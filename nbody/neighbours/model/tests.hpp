@@ -48,8 +48,9 @@ struct Predicted {
   std::uint64_t structure_bytes = 0;  ///< copied in all steps for cells that depend on positions
 };
 /// For steps that start with the agents at these positions.
-using PredictedTests = Predicted (*)(const Problem& problem, std::span<const Places> steps,
-                                     const Choice& choice);
+using PredictTests = Predicted(const Problem& problem, std::span<const Places> steps,
+                               const Choice& choice);
+using PredictedTests = PredictTests*;
 
 inline constexpr std::size_t warp_lanes = 32;
 /// Tests that the warps had room for: each warp runs as long as its thread with the most tests.
@@ -59,48 +60,24 @@ inline constexpr std::size_t warp_lanes = 32;
 [[nodiscard]] IdleThreads idle_of(std::span<const std::uint32_t> tests_of_threads,
                                   std::uint32_t idle);
 
-/// All pairs.
-[[nodiscard]] Predicted predict_all_pairs(const Problem& problem, std::span<const Places> steps,
-                                          const Choice& choice);
-/// Each agent with the agents of all cells within reach.
-[[nodiscard]] Predicted predict_cells(const Problem& problem, std::span<const Places> steps,
-                                      const Choice& choice);
-/// The same, by threads in cell order.
-[[nodiscard]] Predicted predict_packed_cells(const Problem& problem, std::span<const Places> steps,
-                                             const Choice& choice);
-/// The same, with cells along a curve.
-[[nodiscard]] Predicted predict_curve_cells(const Problem& problem, std::span<const Places> steps,
-                                            const Choice& choice);
-/// The same for rows of cells along x: a row is either within reach or not.
-[[nodiscard]] Predicted predict_rows(const Problem& problem, std::span<const Places> steps,
-                                     const Choice& choice);
+PredictTests predict_all_pairs;
+/// Each agent with the agents of all cells within reach; by threads in cell order; with cells along
+/// a curve; of rows of cells along x, which are either within reach or not.
+PredictTests predict_cells, predict_packed_cells, predict_curve_cells, predict_rows;
 /// Rows of cells, of which each agent tests only the agents after it.
-[[nodiscard]] Predicted predict_half_stencil(const Problem& problem, std::span<const Places> steps,
-                                             const Choice& choice);
+PredictTests predict_half_stencil;
 /// Each agent with the agents of columns within reach that are within reach along z.
-[[nodiscard]] Predicted predict_columns(const Problem& problem, std::span<const Places> steps,
-                                        const Choice& choice);
+PredictTests predict_columns;
 /// Rows, at a reach longer by the skin, whenever an agent has moved by half the skin; and in each
 /// step the pairs found then.
-[[nodiscard]] Predicted predict_lists(const Problem& problem, std::span<const Places> steps,
-                                      const Choice& choice);
-
+PredictTests predict_lists;
 /// For boxes of at most 128 agents, one block each (Breitbart 2008, 7.2): slabs, sorted along x or
 /// divided there, and boxes. Each agent tests the agents of all boxes within reach of its own; with
 /// early_stop, of all that touch it.
-[[nodiscard]] Predicted predict_slabs(const Problem& problem, std::span<const Places> steps,
-                                      const Choice& choice);
-[[nodiscard]] Predicted predict_split_slabs(const Problem& problem, std::span<const Places> steps,
-                                            const Choice& choice);
-[[nodiscard]] Predicted predict_boxes(const Problem& problem, std::span<const Places> steps,
-                                      const Choice& choice);
-[[nodiscard]] Predicted predict_early_stop(const Problem& problem, std::span<const Places> steps,
-                                           const Choice& choice);
-
+PredictTests predict_slabs, predict_split_slabs, predict_boxes, predict_early_stop;
 /// For a tree over the Z curve, eight agents per leaf and eight children per node: each agent tests
 /// the leaves that are nearer than the reach or, for boids, than the 7th of the neighbours found so
 /// far.
-[[nodiscard]] Predicted predict_tree(const Problem& problem, std::span<const Places> steps,
-                                     const Choice& choice);
+PredictTests predict_tree;
 
 }  // namespace strata::neighbours

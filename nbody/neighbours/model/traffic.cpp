@@ -27,7 +27,7 @@ Vectors operator+(const Vectors& a, const Vectors& b) {
 Vectors of_agents(const Problem& problem) {
   return problem.kind == Kind::boids ? Vectors{3, part_count} : Vectors{1, 3};
 }
-/// How many neighbours each has and, unless circles, which.
+/// Numbers of neighbours and, unless circles, their ids.
 Vectors of_results(const Problem& problem, std::uint32_t longest) {
   switch (problem.kind) {
     case Kind::boids:

@@ -21,44 +21,30 @@ inline constexpr std::uint32_t list_grain = 32;
 }
 
 /// Of so many steps, whose longest list has `longest` neighbours.
-using PredictedTraffic = Traffic (*)(const Problem& problem, const Choice& choice,
-                                     std::size_t steps, std::uint32_t longest);
+using PredictTraffic = Traffic(const Problem& problem, const Choice& choice, std::size_t steps,
+                               std::uint32_t longest);
+using PredictedTraffic = PredictTraffic*;
 
 /// Every vector in before each step and out after it; a kernel.
-[[nodiscard]] Traffic predict_copying(const Problem& problem, const Choice& choice,
-                                      std::size_t steps, std::uint32_t longest);
+PredictTraffic predict_copying;
 /// What is read, in before the first step; what is written, out after the last; a kernel a step.
-[[nodiscard]] Traffic predict_lazy(const Problem& problem, const Choice& choice, std::size_t steps,
-                                   std::uint32_t longest);
-/// As lazy, but each step also copies positions out (if they changed) and cells in.
-[[nodiscard]] Traffic predict_host_grid(const Problem& problem, const Choice& choice,
-                                        std::size_t steps, std::uint32_t longest);
-/// As lazy, but each step also copies positions out (if they changed), and in the agents in the
-/// order of their boxes and the boxes, whose bytes Predicted has.
-[[nodiscard]] Traffic predict_host_boxes(const Problem& problem, const Choice& choice,
-                                         std::size_t steps, std::uint32_t longest);
-/// Lazy, with two kernels around a scan before that of the search.
-[[nodiscard]] Traffic predict_scan_grid(const Problem& problem, const Choice& choice,
-                                        std::size_t steps, std::uint32_t longest);
-/// Lazy, with a fill and two kernels around a scan before that of the search.
-[[nodiscard]] Traffic predict_counting_sort(const Problem& problem, const Choice& choice,
-                                            std::size_t steps, std::uint32_t longest);
-/// The same, with ids in and out.
-[[nodiscard]] Traffic predict_kept_order(const Problem& problem, const Choice& choice,
-                                         std::size_t steps, std::uint32_t longest);
+PredictTraffic predict_lazy;
+/// As lazy, but each step also copies positions out (if they changed), and in the cells; or the
+/// agents in the order of their boxes and the boxes, whose bytes Predicted has.
+PredictTraffic predict_host_grid, predict_host_boxes;
+/// Lazy, with two kernels around a scan before that of the search; or with a fill as well.
+PredictTraffic predict_scan_grid, predict_counting_sort;
+/// As counting_sort, with ids in and out.
+PredictTraffic predict_kept_order;
 /// As counting_sort, with a fill more; where agents move, and a kernel more.
-[[nodiscard]] Traffic predict_half_stencil(const Problem& problem, const Choice& choice,
-                                           std::size_t steps, std::uint32_t longest);
+PredictTraffic predict_half_stencil;
+/// As counting_sort, with a fill and two kernels more, whether or not lists are made.
+PredictTraffic predict_verlet;
 /// Lazy, with one kernel for all steps.
-[[nodiscard]] Traffic predict_persistent(const Problem& problem, const Choice& choice,
-                                         std::size_t steps, std::uint32_t longest);
+PredictTraffic predict_persistent;
 /// Lazy, with a kernel, a radix sort and one kernel for every three levels before that of the
 /// search.
-[[nodiscard]] Traffic predict_tree(const Problem& problem, const Choice& choice, std::size_t steps,
-                                   std::uint32_t longest);
-/// As counting_sort, with a fill and two kernels more, whether or not lists are made.
-[[nodiscard]] Traffic predict_verlet(const Problem& problem, const Choice& choice,
-                                     std::size_t steps, std::uint32_t longest);
+PredictTraffic predict_tree;
 
 /// Beside those of a rung, where agents are shown: after each step a kernel and a copy out.
 [[nodiscard]] Traffic predict_shown(const Problem& problem, std::size_t steps);

@@ -51,7 +51,7 @@ class Tree {
   [[nodiscard]] std::uint32_t tests(std::size_t at, double reach_squared, std::size_t most) const {
     Search search{.of = order_[at], .reach = reach_squared, .most = most, .nearest = {}};
     std::size_t node = at / fanout;
-    ask(search, node);
+    test_leaf(search, node);
     for (std::size_t level = 0; level + 1 < levels_.size(); ++level, node /= fanout) {
       const std::size_t first = node / fanout * fanout;
       for (std::size_t n = first; n < std::min(first + fanout, levels_[level].size()); ++n) {
@@ -90,7 +90,7 @@ class Tree {
     std::iota(order_.begin(), order_.end(), 0U);
     std::ranges::stable_sort(order_, {}, [&](std::uint32_t i) { return code[i]; });
   }
-  void ask(Search& search, std::size_t leaf) const {
+  void test_leaf(Search& search, std::size_t leaf) const {
     const std::size_t last = std::min(order_.size(), (leaf + 1) * fanout);
     for (std::size_t at = leaf * fanout; at < last; ++at) {
       ++search.tests;
@@ -112,7 +112,7 @@ class Tree {
       squared += off * off;
     }
     if (squared >= search.limit()) return;
-    if (level == 0) return ask(search, n);
+    if (level == 0) return test_leaf(search, n);
     const std::size_t last = std::min((n + 1) * fanout, levels_[level - 1].size());
     for (std::size_t child = n * fanout; child < last; ++child)
       go_down(search, level - 1, child);

@@ -82,8 +82,8 @@ struct Steering {
   Vector<Real> cohesion;
 
   /// A neighbour, `offset` away.
-  STRATA_BOTH void feel(const Vector<Real>& forward, const Vector<Real>& offset,
-                        const Vector<Real>& its_forward) {
+  STRATA_BOTH void add(const Vector<Real>& forward, const Vector<Real>& offset,
+                       const Vector<Real>& its_forward) {
     const Real squared = dot(offset, offset);
     const Real ahead = dot(forward, unit(offset));
     const bool always = squared < static_cast<Real>(boids::always_near);
@@ -150,7 +150,7 @@ struct Push {
   Vector<Real> sum;
 
   /// A neighbour, `offset` away; no influence if it is at the same place.
-  STRATA_BOTH void feel(const Vector<Real>& offset, Real squared, Real per_radius) {
+  STRATA_BOTH void add(const Vector<Real>& offset, Real squared, Real per_radius) {
     sum = sum + per_radius * circles::pull(squared * (per_radius * per_radius)) * offset;
   }
   /// The position of an agent with that many neighbours after a step.

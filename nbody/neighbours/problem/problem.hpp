@@ -18,7 +18,7 @@
 
 namespace strata::neighbours {
 
-/// What is computed.
+/// The computation.
 ///   boids    a sphere of agents that steer by the 7 nearest within reach and move; one that
 ///            leaves on one side enters on the other (Breitbart 2008, ch. 5; Reynolds, OpenSteer)
 ///   circles  a cube of agents that all others within reach push away (FLAME GPU 2's circles)
@@ -28,7 +28,7 @@ constexpr auto words_of(Kind /*unused*/) {
   return std::to_array<std::string_view>({"boids", "circles", "list"});
 }
 
-/// How the agents fill their world.
+/// Distribution of the agents in their world.
 ///   uniform    evenly
 ///   clustered  half of them evenly, half in balls that are 10,000 times as dense
 ///   jittered   not boids: on a cubic grid whose spacing is the reach, in its order, each at most
@@ -59,7 +59,7 @@ struct Problem {
 /// Maximum neighbours of a boid that count: the nearest.
 inline constexpr std::uint32_t nearest_count = 7;
 /// Fills the row of a boid with fewer than 7 neighbours, and results that no step has written.
-inline constexpr std::uint32_t nobody = 0xFFFFFFFFU;
+inline constexpr std::uint32_t no_agent = 0xFFFFFFFFU;
 
 /// Whether only the nearest count.
 [[nodiscard]] constexpr bool only_nearest(Kind kind) {

@@ -12,7 +12,7 @@
 
 namespace strata::neighbours {
 
-/// Where agents are.
+/// Positions of agents.
 using Places = std::array<std::vector<double>, 3>;
 [[nodiscard]] Places places_of(const Agents& agents);
 [[nodiscard]] double squared_distance(const Places& places, std::size_t i, std::size_t j);

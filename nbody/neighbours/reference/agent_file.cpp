@@ -84,8 +84,8 @@ Header header_of(std::string_view start, std::uint64_t size, std::string_view na
   Header header;
   std::memcpy(&header, start.data(), header_bytes);
   const auto require = [name](bool holds, const std::string& found, const std::string& expected,
-                              std::string_view mend = make_dataset_again) {
-    require_of_dataset(holds, name, found, expected, mend);
+                              std::string_view fix = make_dataset_again) {
+    require_of_dataset(holds, name, found, expected, fix);
   };
   const auto kinds = words_of(Kind{}).size();
   require(header.kind < kinds, fmt::format("has problem {}", header.kind),
@@ -123,7 +123,7 @@ Lists lists_at(const char* at, const Header& header, std::string_view name) {
     lists.first.push_back(lists.first.back() + next());
   require_of_dataset(lists.first.back() == header.neighbours, name,
                      fmt::format("its lists have {} neighbours", lists.first.back()),
-                     fmt::format("{}, as its header says", header.neighbours), make_dataset_again);
+                     fmt::format("{}, as in its header", header.neighbours), make_dataset_again);
   lists.ids.resize(header.neighbours);
   std::ranges::generate(lists.ids, next);
   for (std::uint32_t i = 0; i < header.agents; ++i) {

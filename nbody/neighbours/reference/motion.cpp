@@ -40,7 +40,7 @@ Agent<double> boid_after(const Problem& problem, const std::vector<Agent<double>
   for (const std::uint32_t j : neighbours.of(i)) {
     const Exact offset = agents[j].place - me.place;
     vague = vague || undecided(me.forward, offset);
-    steering.feel(me.forward, offset, agents[j].forward);
+    steering.add(me.forward, offset, agents[j].forward);
     if (const double squared = dot(offset, offset); squared > 0) {
       largest = std::max(largest, 1 / std::sqrt(squared));
     }
@@ -61,7 +61,7 @@ Agent<double> circle_after(const Problem& problem, const std::vector<Agent<doubl
   Push<double> push;
   for (const std::uint32_t j : neighbours.of(i)) {
     const Exact offset = agents[j].place - agents[i].place;
-    push.feel(offset, dot(offset, offset), per_radius);
+    push.add(offset, dot(offset, offset), per_radius);
   }
   Agent<double> after = agents[i];
   after.place = push.moved(after.place, static_cast<std::uint32_t>(neighbours.of(i).size()),

@@ -7,25 +7,6 @@ namespace {
 
 constexpr std::uint32_t most = 25;  // cells a dimension: the beginnings of 25³ fill 61 of 64 KiB
 
-const Rung rung{
-    .name = "neighbours_constant",
-    .backend = Backend::cuda,
-    .before = "neighbours_host_grid",
-    .costs = {.issue_slots = 22.5},
-    .question = "Is constant memory the right place for cell offsets?",
-    .change =
-        "the host copies the cell offsets to constant memory, where threads read them; its 64 KiB "
-        "have room for 25³ cells, and a case with more is skipped, or rejected where it requests "
-        "them",
-    .source = seed("6.2.3"),
-    .expectation =
-        "the thesis gained at most 2 % and lost above 14³ cells: lanes that read different cells "
-        "are served one after the other, and agents in the order of their ids do so",
-    .predicted_tests = predict_cells,
-    .predicted_traffic = predict_host_grid,
-    .axes = {cells_axis(most)}};
-
-#if defined(__CUDACC__)
 __constant__ std::uint32_t begins[most * most * most + 1];
 
 struct InConstantMemory {
@@ -34,11 +15,11 @@ struct InConstantMemory {
 
 template <Kind kind>
 __global__ void __launch_bounds__(usual_block, usual_blocks)
-    step_of(KernelStep step, AskNamed<InConstantMemory> search) {
+    step_of(KernelStep step, SearchNamedCells<InConstantMemory> search) {
   take_own_step<kind>(step, thread_number(), search);
 }
 
-AskNamed<InConstantMemory> build(HostCells& host, const DeviceStep& step, Queue& queue) {
+SearchNamedCells<InConstantMemory> build(HostCells& host, const DeviceStep& step, Queue& queue) {
   host.sort(step, queue);
   const std::size_t bytes = host.starts.size_bytes();
   queue.copy(Activity::Of::copy_in, bytes, [&] {
@@ -59,9 +40,8 @@ DeviceKernel make(const Problem& problem, const Choice& choice) {
       problem.kind, Copies::lazy, [&]<Kind kind>() { return step_of<kind>; },
       [host](const DeviceStep& step, Queue& queue) { return build(*host, step, queue); });
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("neighbours_constant", make);
 
 }  // namespace
 }  // namespace strata::neighbours::constant

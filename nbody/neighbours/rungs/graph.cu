@@ -8,22 +8,6 @@
 namespace strata::neighbours::graph {
 namespace {
 
-const Rung rung{
-    .name = "neighbours_graph",
-    .backend = Backend::cuda,
-    .before = "neighbours_runs",
-    .costs = {.issue_slots = 14.5, .build = predict_sorted_agents},
-    .question = "How much does it gain to launch a whole step as a graph?",
-    .change = "a step's copies, fills and launches are captured once; a step is one graph launch",
-    .source = "Gray, Getting started with CUDA Graphs, NVIDIA, 2019",
-    .expectation =
-        "of some 2 µs for each of six launches, one launch and shorter gaps remain: a large gain "
-        "where 16,384 agents take tens of microseconds, none where a step takes a millisecond",
-    .predicted_tests = predict_rows,
-    .predicted_traffic = predict_lazy,
-    .axes = {cells_axis()}};
-
-#if defined(__CUDACC__)
 /// The steps of another rung, each recorded when it is first needed.
 class RecordedSteps {
  public:
@@ -64,14 +48,13 @@ class RecordedSteps {
 };
 
 DeviceKernel make(const Problem& problem, const Choice& choice) {
-  DeviceKernel kernel = makers<MakeDeviceKernel>().at(rung.before)(problem, choice);
+  DeviceKernel kernel = maker_of<MakeDeviceKernel>("neighbours_runs")(problem, choice);
   const auto steps = std::make_shared<RecordedSteps>(std::move(kernel.step));
   kernel.step = [steps](const DeviceStep& step, Queue& queue) { steps->take(step, queue); };
   return kernel;
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("neighbours_graph", make);
 
 }  // namespace
 }  // namespace strata::neighbours::graph

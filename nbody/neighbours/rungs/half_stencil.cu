@@ -1,8 +1,5 @@
-#include "nbody/neighbours/sorted_cells.cuh"
-
-#if defined(__CUDACC__)
 #include "nbody/neighbours/half_stencil.hpp"
-#endif
+#include "nbody/neighbours/sorted_cells.cuh"
 
 #include <algorithm>
 #include <memory>
@@ -10,30 +7,6 @@
 namespace strata::neighbours::half_stencil {
 namespace {
 
-const Rung rung{
-    .name = "neighbours_half_stencil",
-    .backend = Backend::cuda,
-    .before = "neighbours_runs",
-    .costs = {.build = predict_sorted_agents},
-    .question = "How much does it gain to test each pair once?",
-    .change =
-        "a thread tests only agents after its own in cell order, and adds a neighbour to the lists "
-        "of both, with atomic additions; a second kernel moves each agent by its list. (The rung "
-        "pair_once of gravity has that name already.)",
-    .source =
-        "Plimpton, Fast parallel algorithms for short-range molecular dynamics, Journal of "
-        "Computational Physics 117, 1995: Newton's third law, which LAMMPS does not use on GPUs",
-    .expectation =
-        "half the tests, not counting those of the lists, but two atomic additions and two "
-        "scattered stores per pair within reach: for circles and lists, where a sixth of the tests "
-        "are hits, more than the saved tests; for boids, which have fewer neighbours, as fast as "
-        "runs",
-    .predicted_tests = predict_half_stencil,
-    .predicted_traffic = predict_half_stencil,
-    .kernel_phases = {{"find", StepPhase::search}},
-    .axes = {cells_axis()}};
-
-#if defined(__CUDACC__)
 template <Kind kind>
 __global__ void __launch_bounds__(usual_block, usual_blocks)
     find(KernelStep step, HalfStencil pairs) {
@@ -58,7 +31,7 @@ class Pairs {
         lists_{problem.moves() ? std::size_t{room_} * problem.agents : 1} {}
 
   HalfStencil build(const DeviceStep& step, Queue& queue) {
-    const auto runs = ask_in_order<AskRuns>(sorted_, step, queue);
+    const auto runs = search_in_order<SearchRows>(sorted_, step, queue);
     if (!step.problem->moves()) {
       queue.clear(step.results->counts.device);
       return {.runs = runs};
@@ -95,9 +68,8 @@ DeviceKernel make(const Problem& problem, const Choice& choice) {
   kernel.in_any_order = true;
   return kernel;
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("neighbours_half_stencil", make);
 
 }  // namespace
 }  // namespace strata::neighbours::half_stencil

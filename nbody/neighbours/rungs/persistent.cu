@@ -1,52 +1,27 @@
-#include "nbody/neighbours/device_rung.cuh"
-
-#if defined(__CUDACC__)
 #include "harness/cuda/reduce.cuh"
+#include "nbody/neighbours/row_search.hpp"
+#include "nbody/neighbours/searching.cuh"
 
 #include <cub/block/block_scan.cuh>
 
-#include <cooperative_groups.h>
-#endif
-
 #include <algorithm>
+#include <cooperative_groups.h>
 #include <memory>
 #include <vector>
 
 namespace strata::neighbours::persistent {
 namespace {
 
-const Rung rung{
-    .name = "neighbours_persistent",
-    .backend = Backend::cuda,
-    .before = "neighbours_graph",
-    .question = "How much does it gain to launch all steps as one kernel?",
-    .change =
-        "one cooperative launch takes all steps: its blocks, as many as fit on the GPU at once, "
-        "count, scan, sort and search, with a grid barrier between these phases",
-    .source =
-        "Gupta, Stuart and Owens, A study of persistent threads style GPU programming for GPGPU "
-        "workloads, InPar 2012",
-    .expectation =
-        "six grid barriers per step, of 1 to 2 µs each, instead of a launch and the gaps between "
-        "six kernels: little more than graph at best, and less with many agents, because every "
-        "part of a step uses the registers of the search. It has a single phase, because the "
-        "inside of a kernel is not recorded",
-    .predicted_tests = predict_rows,
-    .predicted_traffic = predict_persistent,
-    .joins_steps = true,
-    .axes = {cells_axis()}};
-
-#if defined(__CUDACC__)
 namespace groups = cooperative_groups;
 
-/// What the steps share. Where cells begin is there twice: a step clears what the next one counts
-/// in.
+/// Data shared by the steps. The begins of cells are there twice: a step clears what the next one
+/// counts in.
 struct Grid {
   Cells cells;
   std::uint32_t begins;     ///< cells, and one more
   std::uint32_t* starts;    ///< of even steps; of odd ones, behind them
   std::uint32_t* ranks;     ///< of each agent in its cell
-  Standing* standing;       ///< in the order of cells
+  OrderedAgent* ordered;    ///< in the order of cells
   std::uint32_t* of_block;  ///< agents in the cells that a block scans
 };
 
@@ -119,11 +94,11 @@ __global__ void __launch_bounds__(usual_block, usual_blocks)
     all.sync();
     share(step.agents, [&](std::uint32_t i) {
       const Vector<float> place = step.place(i);
-      grid.standing[starts[grid.cells.of(place)] + grid.ranks[i]] = {place, i};
+      grid.ordered[starts[grid.cells.of(place)] + grid.ranks[i]] = {place, i};
     });
     all.sync();
-    const AskRuns search{grid.cells, starts, grid.standing};
-    share(step.agents, [&](std::uint32_t at) { take_step_standing<kind>(step, at, search); });
+    const SearchRows search{grid.cells, starts, grid.ordered};
+    share(step.agents, [&](std::uint32_t at) { take_step_in_order<kind>(step, at, search); });
     share(grid.begins, [&](std::uint32_t cell) { next[cell] = 0; });
     all.sync();
   }
@@ -140,7 +115,7 @@ class Steps {
         blocks_{blocks_for(kernel, std::max(problem.agents, cells_.all() + 1))},
         starts_{2 * std::size_t{cells_.all() + 1}},
         ranks_{problem.agents},
-        standing_{problem.agents},
+        ordered_{problem.agents},
         of_block_{blocks_} {}
 
   void take(const DeviceStep& step, Queue& queue) {
@@ -157,7 +132,7 @@ class Steps {
   }
 
  private:
-  /// As many as can be on the GPU at once, and no more than have work.
+  /// At most those resident on the GPU at once, and those with work.
   static std::uint32_t blocks_for(StepKernel kernel, std::uint32_t threads) {
     int device = 0;
     int can = 0;
@@ -178,7 +153,7 @@ class Steps {
     KernelStep odd = noted_[noted_.size() > 1 ? 1 : 0];
     auto steps = static_cast<std::uint32_t>(noted_.size());
     Grid grid{cells_,        cells_.all() + 1, starts_.data(),
-              ranks_.data(), standing_.data(), of_block_.data()};
+              ranks_.data(), ordered_.data(),  of_block_.data()};
     void* arguments[] = {&even, &odd, &steps, &grid};
     queue.launch_as("step_of", 1, [&] {
       cuda_check(cudaLaunchCooperativeKernel(code_of(kernel_), blocks_, usual_block, arguments, 0,
@@ -191,7 +166,7 @@ class Steps {
   std::uint32_t blocks_;
   DeviceBuffer<std::uint32_t> starts_;
   DeviceBuffer<std::uint32_t> ranks_;
-  DeviceBuffer<Standing> standing_;
+  DeviceBuffer<OrderedAgent> ordered_;
   DeviceBuffer<std::uint32_t> of_block_;
   std::vector<KernelStep> noted_;
 };
@@ -205,9 +180,8 @@ DeviceKernel make(const Problem& problem, const Choice& choice) {
           .kernels = {code_of(kernel)},
           .in_any_order = true};
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("neighbours_persistent", make);
 
 }  // namespace
 }  // namespace strata::neighbours::persistent

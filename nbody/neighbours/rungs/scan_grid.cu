@@ -3,26 +3,6 @@
 namespace strata::neighbours::scan_grid {
 namespace {
 
-const Rung rung{
-    .name = "neighbours_scan_grid",
-    .backend = Backend::cuda,
-    .before = "neighbours_host_grid",
-    .costs = {.issue_slots = 22.5, .build = predict_looking_at_all},
-    .question = "How much does it gain to build the grid on the GPU, as in the thesis?",
-    .change =
-        "a thread per cell reads all agents and counts its own; the counts are scanned; then each "
-        "reads all agents once more and stores its own",
-    .source = seed("6.3.1, with the scan of CUB"),
-    .expectation =
-        "nothing is copied in a step, but agents × cells comparisons are made twice: slower than "
-        "the host's grid where there are many of both",
-    .predicted_tests = predict_cells,
-    .predicted_traffic = predict_scan_grid,
-    .kernel_phases = {{"count", StepPhase::build}, {"fill", StepPhase::build}},
-    .most_agents = 131072,
-    .axes = {cells_axis()}};
-
-#if defined(__CUDACC__)
 /// Calls found(i) for every agent of a cell, by one thread for each cell.
 template <class Found>
 __device__ void look_at_all(const KernelStep& step, const Cells& cells, std::uint32_t cell,
@@ -31,7 +11,7 @@ __device__ void look_at_all(const KernelStep& step, const Cells& cells, std::uin
 #pragma unroll 1
   for (std::uint32_t start = 0; start < step.agents; start += usual_block) {
     const std::uint32_t j = start + threadIdx.x;
-    tile[threadIdx.x] = j < step.agents ? cells.of(step.place(j)) : nobody;
+    tile[threadIdx.x] = j < step.agents ? cells.of(step.place(j)) : no_agent;
     __syncthreads();
     for (unsigned k = 0; k < usual_block; ++k) {
       if (tile[k] == cell) found(start + k);
@@ -54,16 +34,17 @@ __global__ void __launch_bounds__(usual_block)
          std::uint32_t* ids) {
   const std::uint32_t cell = thread_number();
   std::uint32_t at = cell < all ? starts[cell] : 0;
-  look_at_all(step, cells, cell < all ? cell : nobody - 1, [&](std::uint32_t i) { ids[at++] = i; });
+  look_at_all(step, cells, cell < all ? cell : no_agent - 1,
+              [&](std::uint32_t i) { ids[at++] = i; });
 }
 
 template <Kind kind>
 __global__ void __launch_bounds__(usual_block, usual_blocks)
-    step_of(KernelStep step, AskCells search) {
+    step_of(KernelStep step, SearchCellIds search) {
   take_own_step<kind>(step, thread_number(), search);
 }
 
-AskCells build(SortedCells& sorted, const DeviceStep& step, Queue& queue) {
+SearchCellIds build(SortedCells& sorted, const DeviceStep& step, Queue& queue) {
   const Cells& cells = sorted.cells();
   const std::uint32_t all = cells.all();
   queue.launch(count, all + 1, step.for_kernel(), cells, all, sorted.starts());
@@ -80,9 +61,8 @@ DeviceKernel make(const Problem& problem, const Choice& choice) {
   kernel.in_any_order = false;  // each cell's thread notes its agents in the order of their numbers
   return kernel;
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("neighbours_scan_grid", make);
 
 }  // namespace
 }  // namespace strata::neighbours::scan_grid

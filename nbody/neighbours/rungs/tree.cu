@@ -1,10 +1,7 @@
-#include "nbody/neighbours/device_rung.cuh"
-
-#if defined(__CUDACC__)
+#include "nbody/neighbours/searching.cuh"
 #include "nbody/neighbours/tree.hpp"
 
 #include <cub/device/device_radix_sort.cuh>
-#endif
 
 #include <algorithm>
 #include <memory>
@@ -14,34 +11,6 @@
 namespace strata::neighbours::tree {
 namespace {
 
-const Rung rung{
-    .name = "neighbours_tree",
-    .backend = Backend::cuda,
-    .before = "neighbours_lazy",
-    .question = "How much does a tree gain that adapts to the density of agents?",
-    .change =
-        "agents are sorted along a Z curve; eight of them are a leaf with a bounding box, eight "
-        "nodes form one above; a thread searches the leaves that are nearer than the reach or, for "
-        "boids, than the 7th of the neighbours found so far",
-    .source =
-        "Lauterbach, Garland, Sengupta, Luebke and Manocha, Fast BVH construction on GPUs, "
-        "Eurographics 2009: sorted Morton codes; Kamel and Faloutsos, On packing R-trees, CIKM "
-        "1993: nodes of equally many along a curve",
-    .expectation =
-        "evenly distributed agents cost more than with cells: a box is as much work as a test, and "
-        "the threads of a warp diverge. In clusters, where a cell has a thousand agents, the 7th "
-        "nearest is so near that some hundred tests remain",
-    .predicted_tests = predict_tree,
-    .predicted_traffic = predict_tree,
-    .kernel_phases = {{"note_codes", StepPhase::build},
-                      {"put_leaves", StepPhase::build},
-                      {"join_nodes", StepPhase::build},
-                      {"DeviceRadixSortSingleTileKernel", StepPhase::build},
-                      {"DeviceRadixSortHistogramKernel", StepPhase::build},
-                      {"DeviceRadixSortExclusiveSumKernel", StepPhase::build},
-                      {"DeviceRadixSortOnesweepKernel", StepPhase::build}}};
-
-#if defined(__CUDACC__)
 constexpr unsigned joined_block = branches * branches * branches;  ///< items, one a thread
 
 __global__ void __launch_bounds__(usual_block)
@@ -57,7 +26,7 @@ struct Above {
   std::uint32_t count[3];
 };
 
-/// What eight neighbouring lanes have together.
+/// The join of eight neighbouring lanes.
 __device__ Bounds joined(Bounds mine) {
   const auto other = [](float one, unsigned lanes) {
     return __shfl_xor_sync(0xFFFFFFFFU, one, lanes);
@@ -86,36 +55,36 @@ __device__ void join(Bounds mine, const Above& above, Bounds* nodes) {
     }
     __syncthreads();
     items /= branches;
-    mine = threadIdx.x < items ? kept[threadIdx.x] : Bounds::of_nobody();
+    mine = threadIdx.x < items ? kept[threadIdx.x] : Bounds::empty();
     __syncthreads();  // all have read before the next level is kept
   }
 }
 
 /// Agents in the order of the curve, those that fill up the last leaf, and what is above them.
 __global__ void __launch_bounds__(joined_block)
-    put_leaves(KernelStep step, const std::uint32_t* ids, Standing* standing, Above above,
+    put_leaves(KernelStep step, const std::uint32_t* ids, OrderedAgent* ordered, Above above,
                Bounds* nodes) {
   const std::uint32_t at = blockIdx.x * joined_block + threadIdx.x;
-  Standing mine{{INFINITY, 0, 0}, nobody};
-  Bounds bounds = Bounds::of_nobody();
+  OrderedAgent mine{{INFINITY, 0, 0}, no_agent};
+  Bounds bounds = Bounds::empty();
   if (at < step.agents) {
     mine.id = ids[at];
     mine.place = step.place(mine.id);
     bounds = {mine.place, 0, mine.place, 0};
   }
-  if (at < above.count[0] * branches) standing[at] = mine;
+  if (at < above.count[0] * branches) ordered[at] = mine;
   join(bounds, above, nodes);
 }
 
 __global__ void __launch_bounds__(joined_block)
     join_nodes(std::uint32_t begin, std::uint32_t count, Above above, Bounds* nodes) {
   const std::uint32_t at = blockIdx.x * joined_block + threadIdx.x;
-  join(at < count ? nodes[begin + at] : Bounds::of_nobody(), above, nodes);
+  join(at < count ? nodes[begin + at] : Bounds::empty(), above, nodes);
 }
 
 template <Kind kind>
 __global__ void __launch_bounds__(usual_block, usual_blocks)
-    step_of(KernelStep step, AskTree tree) {
+    step_of(KernelStep step, SearchTree tree) {
   take_step_in_tree<kind>(step, thread_number(), tree);
 }
 
@@ -128,20 +97,20 @@ class Tree {
         sorted_codes_{problem.agents},
         ids_{std::span<const std::uint32_t>{numbers(problem.agents)}},
         sorted_ids_{problem.agents},
-        standing_{std::size_t{shape_.count(shape_.depth)} * branches},
+        ordered_{std::size_t{shape_.count(shape_.depth)} * branches},
         // Nodes that no agent is below stay as they are.
-        nodes_{std::span<const Bounds>{std::vector<Bounds>(shape_.all(), Bounds::of_nobody())}},
+        nodes_{std::span<const Bounds>{std::vector<Bounds>(shape_.all(), Bounds::empty())}},
         for_sort_{bytes_for_sort()} {
     const Stream stream;
     sort_launches_ = queued_operations(stream, [&] { sort(stream.get()); });
   }
 
-  AskTree build(const DeviceStep& step, Queue& queue) {
+  SearchTree build(const DeviceStep& step, Queue& queue) {
     queue.launch(note_codes, shape_.agents, step.for_kernel(), curve_, codes_.data());
     queue.launch_as("DeviceRadixSortOnesweepKernel", sort_launches_,
                     [&] { sort(queue.stream().get()); });
     queue.launch_blocks(put_leaves, {blocks_for(shape_.agents), joined_block}, step.for_kernel(),
-                        sorted_ids_.data(), standing_.data(), above(shape_.depth + 1),
+                        sorted_ids_.data(), ordered_.data(), above(shape_.depth + 1),
                         nodes_.data());
     for (std::uint32_t depth = shape_.depth + 1; depth > 3;) {
       depth -= 3;
@@ -150,7 +119,7 @@ class Tree {
                           nodes_.data());
     }
     queue.count_rebuild();
-    return {nodes_.data(), standing_.data(), shape_.agents, shape_.first_leaf};
+    return {nodes_.data(), ordered_.data(), shape_.agents, shape_.first_leaf};
   }
 
  private:
@@ -193,7 +162,7 @@ class Tree {
   DeviceBuffer<std::uint32_t> sorted_codes_;
   DeviceBuffer<std::uint32_t> ids_;
   DeviceBuffer<std::uint32_t> sorted_ids_;
-  DeviceBuffer<Standing> standing_;
+  DeviceBuffer<OrderedAgent> ordered_;
   DeviceBuffer<Bounds> nodes_;
   DeviceBuffer<std::byte> for_sort_;
   std::size_t sort_launches_ = 0;
@@ -205,9 +174,8 @@ DeviceKernel make(const Problem& problem, const Choice& /*choice*/) {
       problem.kind, Copies::lazy, [&]<Kind kind>() { return step_of<kind>; },
       [tree](const DeviceStep& step, Queue& queue) { return tree->build(step, queue); });
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("neighbours_tree", make);
 
 }  // namespace
 }  // namespace strata::neighbours::tree

@@ -1,8 +1,5 @@
-#include "nbody/neighbours/sorted_cells.cuh"
-
-#if defined(__CUDACC__)
 #include "nbody/neighbours/lasting_lists.hpp"
-#endif
+#include "nbody/neighbours/sorted_cells.cuh"
 
 #include <algorithm>
 #include <memory>
@@ -10,25 +7,6 @@
 namespace strata::neighbours::verlet {
 namespace {
 
-const Rung rung{
-    .name = "neighbours_verlet",
-    .backend = Backend::cuda,
-    .before = "neighbours_runs",
-    .question = "How much does it gain on a GPU to reuse neighbour lists for several steps?",
-    .change =
-        "lists of all agents within the reach plus a skin are valid until an agent has moved by "
-        "half the skin, which the GPU detects; only then do the build kernels rebuild them",
-    .source = "Verlet, Physical Review 159, 1967; neighbours_cpu_verlet",
-    .expectation =
-        "of (1 + skin / reach)³ tests per neighbour most are hits, so that few lanes wait, where "
-        "rows of cells test 6 per hit; a step has three more launches, of which the build kernels "
-        "return at once; nothing for boids, some of which leave on one side in every step",
-    .predicted_tests = predict_lists,
-    .predicted_traffic = predict_verlet,
-    .kernel_phases = {{"follow", StepPhase::build}, {"renew", StepPhase::build}},
-    .axes = {cells_axis(), skin_axis()}};
-
-#if defined(__CUDACC__)
 __global__ void __launch_bounds__(usual_block) follow(KernelStep step, LastingLists lists) {
   lists.follow(step, thread_number());
 }
@@ -75,7 +53,7 @@ class Lists {
   void make(const DeviceStep& step, Queue& queue, bool anew) {
     queue.fill(is_old_, anew ? 1 : 0);
     queue.launch(follow, step.agents(), step.for_kernel(), lists());
-    sorted_.build_standing(step, queue, is_old_.data());
+    sorted_.sort_agents(step, queue, is_old_.data());
     queue.launch(renew, step.agents(), step.for_kernel(), lists());
   }
   [[nodiscard]] LastingLists lists() {
@@ -84,7 +62,7 @@ class Lists {
             .moved_squared = lasting(skin_),
             .is_old = is_old_.data(),
             .starts = sorted_.starts(),
-            .standing = sorted_.standing(),
+            .ordered = sorted_.ordered(),
             .made_at = made_at_.data(),
             .counts = counts_.data(),
             .lists = lists_.data(),
@@ -112,9 +90,8 @@ DeviceKernel make(const Problem& problem, const Choice& choice) {
   kernel.in_any_order = true;
   return kernel;
 }
-#endif
 
-STRATA_RUNG(rung, make);
+STRATA_RUNG("neighbours_verlet", make);
 
 }  // namespace
 }  // namespace strata::neighbours::verlet

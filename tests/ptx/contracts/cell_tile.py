@@ -1,4 +1,4 @@
-"""Rows of cells in shared memory, of whom eight agents are asked at once, as rung tile does.
+"""Rows of cells in shared memory, whose agents are tested in groups of eight, as in rung tile.
 
 A lane reads four agents at a time into the tile, and further ones one by one.
 """

@@ -1,14 +1,9 @@
-"""The stamps before and after a rung's steps: both clocks, once each; and what is shown."""
+"""What is shown of the agents."""
 
 from contract import Contract, Kernel
 
 CONTRACT = Contract(
     kernels=(
-        Kernel(
-            name="5stamp",
-            ptx={"%clock64": 1, "%globaltimer": 1},
-            sass={r"CS2R": 2},
-        ),
         Kernel(
             name=r"\d4drawE",  # a column of the matrix at once
             ptx={r"\bld\.global": 6, r"\bst\.global\.v4\.f32\b": 4, r"\bst\.global": 4},

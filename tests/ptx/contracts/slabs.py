@@ -1,4 +1,4 @@
-"""Tiles of agents within reach of a slab: each thread reads one, and all ask eight at once."""
+"""Tiles of agents within reach of a slab: each thread reads one, and tests eight at once."""
 
 from contract import Contract
 from neighbours_contract import searches

@@ -1,4 +1,4 @@
-"""A tree: a box is two reads, and the agents of a leaf are asked as a group, each read at once.
+"""A tree: a box is two reads, and the agents of a leaf are tested as a group, each read at once.
 
 The code holds a leaf twice, one's own and any other: 8 agents, and those of them that are near once
 more; of the compiler's choice, boxes are looked at in two places.

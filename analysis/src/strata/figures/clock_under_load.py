@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 
 from strata.figures._plot import columns, figure, in_order, prose, rows_of
 from strata.figures._style import GREY, listed, lists, marks, points
-from strata.model.clocks import BOUND, MIXES
-from strata.run import Run, beside
+from strata.model.clocks import MIXES
+from strata.run import BOUNDS, Run, beside
 
 GIGA = 1e9
 APART = 0.17
@@ -54,7 +54,7 @@ def caption(data: pd.DataFrame) -> str:
     """The loads, and how far the clock was from that of the driver."""
     means = any(power.method == "nvml_mean" for power in data["_power"].dropna())
     off = (data.core_clock_hz / data.driver_clock_hz - 1)[data.valid].dropna()
-    worst = data.loc[off[off < -BOUND].nsmallest(1).index]
+    worst = data.loc[off[off < -BOUNDS["driver_clock"]].nsmallest(1).index]
     return prose(
         "Every SM runs 16 warps of one instruction mix, in launches of 25 ms one after the "
         "other from rest. Clock of the SMs by the kernel's own counters (cycles over "

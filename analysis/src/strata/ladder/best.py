@@ -1,22 +1,11 @@
 """The n-body ladder as measured: each rung by its best case."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from strata import reference
 from strata.ladder import rungs as ladder
-from strata.ladder.rungs import (
-    GIGA,
-    PROBLEMS,
-    RATE,
-    Place,
-    place_of,
-    place_rank,
-    rung_name,
-    size,
-    size_words,
-)
 from strata.model import Cited, Sentence
 from strata.model.cases import ratio
 from strata.model.units import factor, number
@@ -59,13 +48,16 @@ def best_cases(run: Run, *, alike: bool = False) -> tuple[Best, ...]:
     represented by another. All that are `alike` are of one size, that of most rungs.
     """
     cases = ladder.Cases(run)
-    by_rung = ladder.by_place(cases.having(RATE))
-    have = Counter(one for places in by_rung.values() for one in {place[0] for place in places})
-    most = max(PROBLEMS, key=lambda one: have[one])
+    by_rung = ladder.by_place(cases.having(ladder.RATE))
+    have = Counter(problem for places in by_rung.values() for problem in {at[0] for at in places})
+    most = max(ladder.PROBLEMS, key=lambda problem: have[problem])
     main = "single" if 2 * have["single"] > len(by_rung) else most
 
-    def rank(place: Place) -> tuple[bool, tuple[bool, int]]:
-        return place[0] == main, place_rank(place)
+    def rank(place: ladder.Place) -> tuple[bool, tuple[bool, int]]:
+        return place[0] == main, ladder.place_rank(place)
+
+    def largest(places: Iterable[ladder.Place]) -> ladder.Place | None:
+        return max(places, key=rank, default=None)
 
     every = Counter(at for places in by_rung.values() for at in places if alike and at[0] == main)
     common = ladder.common_places(
@@ -76,27 +68,22 @@ def best_cases(run: Run, *, alike: bool = False) -> tuple[Best, ...]:
     for rung, places in by_rung.items():
         shown = same if same in places else max(places, key=rank)
         row = ladder.best(places[shown])
-        others = (place for place in places if place[0] not in (shown[0], "gravit"))
-        beside = max(others, key=rank, default=None)
         below = by_rung.get(cases.below(rung, by_rung), {})
-        both = (place for place in places if place in below)
-        shared = shown if shown in below else max(both, key=rank, default=None)
-        values = {
-            axis: {case.text(axis) for case in places[shown]} for axis in ladder.own_axes(row)
-        }
+        shared = shown if shown in below else largest(places.keys() & below.keys())
+        beside = largest(place for place in places if place[0] not in (shown[0], "gravit"))
+        second = next((place for place in common if place in places and place != shown), None)
+        values = {axis: {r.text(axis) for r in places[shown]} for axis in ladder.own_axes(row)}
         varied = [axis for axis, found in values.items() if axis == "gpus" or len(found) > 1]
-        other = ladder.best(places[beside]) if beside else None
-        apart = next((place for place in common if place in places and place != shown), None)
-        second = ladder.best(places[apart]) if apart else None
-        step = [ladder.best(cells[shared]) if shared else None for cells in (below, places)]
-        words = ladder.axis_words(row, varied)
-        result.append(Best(row, cases.get(row, "issue_limit"), other, second, words, *step))
+        chosen = ladder.axis_words(row, varied)
+        others = ((places, beside), (places, second), (below, shared), (places, shared))
+        other, apart, *step = (ladder.best(rows[at]) if at else None for rows, at in others)
+        result.append(Best(row, cases.get(row, "issue_limit"), other, apart, chosen, *step))
     return tuple(result)
 
 
 def common_size(found: Sequence[Best]) -> str:
     """The size of most rungs, in words."""
-    return Counter(size_words(one.row) for one in found).most_common(1)[0][0]
+    return Counter(ladder.size_words(one.row) for one in found).most_common(1)[0][0]
 
 
 def published(device: str, bodies: int = 0) -> tuple[reference.PublishedRate, ...]:
@@ -117,10 +104,11 @@ def sentences(run: Run) -> tuple[Sentence, ...]:
     if not measured:
         return ()
     top, first = max(measured, key=lambda one: one.row.value), measured[0]
-    words = f"n-body, {size_words(top.row)}: the fastest rung is {rung_name(top.rung)} with {{}}"
-    numbers = [Cited(f"{number(top.row.value / GIGA)} × 10⁹ interactions/s", top.row)]
-    if first is not top and place_of(first.row) == place_of(top.row):
-        words += f", {{}} {rung_name(first.rung)}"
+    size, name = ladder.size_words(top.row), ladder.rung_name(top.rung)
+    words = f"n-body, {size}: the fastest rung is {name} with {{}}"
+    numbers = [Cited(f"{number(top.row.value / ladder.GIGA)} × 10⁹ interactions/s", top.row)]
+    if first is not top and ladder.place_of(first.row) == ladder.place_of(top.row):
+        words += f", {{}} {ladder.rung_name(first.rung)}"
         numbers.append(Cited(factor(top.row.value / first.row.value), first.row))
     if top.limit:
         words += " and {} of what it could reach if a warp issued in every cycle"
@@ -157,16 +145,14 @@ def along(run: Run, rung: str, axis: str) -> tuple[AxisPoint, ...]:
     For each problem, the size that was measured at most values, the largest of several; nothing for
     a problem measured at one value only.
     """
-    cases = ladder.Cases(run)
-    of_rung = (row for row in cases.having(RATE) if row.benchmark == rung)
-    by_place = grouped((row for row in of_rung if row.count(axis) is not None), ladder.place_of)
-    places = {at: grouped(by_place[at], lambda row: row.count(axis) or 0) for at in by_place}
-    ranked = sorted(places.items(), key=lambda item: (len(item[1]), place_rank(item[0])))
-    chosen = {place[0]: by_value for place, by_value in ranked if len(by_value) > 1}
-    points = []
-    for problem in PROBLEMS:
-        best = {value: ladder.best(rows) for value, rows in sorted(chosen.get(problem, {}).items())}
-        for value, row in best.items():
+    cases, points = ladder.Cases(run), []
+    rows = [row for row in cases.having(ladder.RATE) if row.benchmark == rung and row.count(axis)]
+    for problem in ladder.PROBLEMS:
+        here = grouped((r for r in rows if r.text("problem") == problem), ladder.place_of)
+        places = {at: grouped(here[at], lambda row: row.count(axis) or 0) for at in here}
+        most = max(places, key=lambda at: (len(places[at]), ladder.place_rank(at)), default=None)
+        best = {value: ladder.best(rates) for value, rates in places[most].items()} if most else {}
+        for value, row in sorted(best.items() if len(best) > 1 else ()):
             first, occupancy = best[min(best)], cases.get(row, "achieved_occupancy")
             if first.value > 0:
                 points.append(AxisPoint(problem, value, row, first, occupancy))
@@ -213,14 +199,13 @@ class Accuracy(NamedTuple):
 
 def accuracies(run: Run) -> tuple[Accuracy, ...]:
     """Every case of the largest sizes."""
-    cases = ladder.Cases(run)
-    found = (row for row in cases.having("relative_rms_error") if row.value >= 0)
-    errors = [row for row in found if not ladder.unshared(row)]
+    cases, found = ladder.Cases(run), list[Accuracy]()
+    rows = [row for row in cases.having("relative_rms_error") if row.value >= 0]
+    errors = [row for row in rows if not ladder.unshared(row)]
     order = list(dict.fromkeys(row.benchmark for row in errors))
-    return tuple(
-        Accuracy(name, problem, order.index(name), row, bound)
-        for problem in PROBLEMS
-        for name, rows in ladder.at_size(errors, problem).items()
-        for row in rows
-        for bound in [ladder.rms_bound(cases.rungs[name], size(row)[1])]
-    )
+    for problem in ladder.PROBLEMS:
+        for name, here in ladder.at_size(errors, problem).items():
+            for row in here:
+                bound = ladder.rms_bound(cases.rungs[name], ladder.size(row)[1])
+                found.append(Accuracy(name, problem, order.index(name), row, bound))
+    return tuple(found)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from strata.model.cases import CaseRows, by_case
 from strata.model.text import Cited, Sentence
 from strata.model.units import factor, quantity
-from strata.run import Row, Run
+from strata.run import Row, Run, grouped
 
 SUITE = "fstat"
 RATE = "terms_per_second"
@@ -32,17 +32,14 @@ def title(place: Place) -> str:
 
 def best(run: Run) -> Mapping[tuple[Place, str], CaseRows]:
     """The best valid case of each rung at each place, in the order of the ladder."""
-    found: dict[tuple[Place, str], CaseRows] = {}
+    found = {}
     for story in run.context.ladders.get(SUITE, ()):
-        for case in by_case(run.of(story.name)):
-            row = case.row(RATE)
-            if row is None:
-                continue
-            key = (tuple(row.text(axis) for axis in AXES), story.name)
-            known = found.get(key)
-            before = known.row(RATE) if known else None
-            if before is None or (row.valid, row.value) > (before.valid, before.value):
-                found[key] = case
+        cases = by_case(run.of(story.name))
+        rated = [(row, case) for case in cases if (row := case.row(RATE))]
+        at = grouped(rated, lambda item: tuple(item[0].text(axis) for axis in AXES))
+        for place, here in at.items():
+            _, case = max(here, key=lambda item: (item[0].valid, item[0].value))
+            found[place, story.name] = case
     return found
 
 

@@ -29,8 +29,7 @@ def blocks_at_once(row: Row, cases: Cases) -> int:
     blocks = cases.facts[row.case].get("blocks")
     if isinstance(blocks, int):
         return blocks
-    each = block_bodies(row, cases)
-    if not each:
+    if not (each := block_bodies(row, cases)):
         return 0
     blocks = math.ceil(bodies / each)
     if row.benchmark == ONCE:

@@ -14,7 +14,7 @@ Nothing is fitted to the predicted values, and phases without such a rule are no
 difference between a step and the sum of its predictions is shown, never explained away.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from strata.model import atlas, transfer_model
@@ -128,30 +128,18 @@ def _counted(rows: Sequence[Row]) -> dict[str, float]:
 
 def steps(run: Run) -> Sequence[Step]:
     """Every traced case, in sweep order."""
-    atlas_of_run = Atlas(run)
-    facts = {case.id: case.facts for case in run.cases}
-    shared = _shared_axes(run)
-
-    def found() -> Iterator[Step]:
-        for case in by_case(row for row in run.rows if row.suite in shared):
-            phases = {
-                phase: row
-                for phase in PHASES
-                for row in case.rows
-                if row.quantity == PREFIX + phase
-            }
-            if not phases:
-                continue
-            first = next(iter(phases.values()))
+    atlas_of_run, shared = Atlas(run), _shared_axes(run)
+    facts, found = {case.id: case.facts for case in run.cases}, list[Step]()
+    for case in by_case(row for row in run.rows if row.suite in shared):
+        rows = {row.quantity: row for row in reversed(case.rows)}
+        phases = {phase: rows[PREFIX + phase] for phase in PHASES if PREFIX + phase in rows}
+        if phases:
+            first = case.rows[0]
+            place = tuple((axis, first.text(axis)) for axis in shared[first.suite])
+            predicted = atlas_of_run.predict(_counted(case.rows))
             timed = facts[first.case].get(STEP)
-            yield Step(
-                tuple((axis, first.text(axis)) for axis in shared[first.suite]),
-                phases,
-                atlas_of_run.predict(_counted(case.rows)),
-                timed if isinstance(timed, float) else 0.0,
-            )
-
-    return list(found())
+            found.append(Step(place, phases, predicted, timed if isinstance(timed, float) else 0.0))
+    return found
 
 
 def _shared_axes(run: Run) -> Mapping[str, Sequence[str]]:

@@ -240,21 +240,19 @@ def changes(run: Run) -> tuple[Change, ...]:
     common size; in the layout that most rungs have; each by its fastest case there. If they share
     no layout, the layout is the change.
     """
-    cases = Cases(run, valid=True)
+    cases, found = Cases(run, valid=True), list[Change]()
     # A rung for several GPUs on one of them is not a step.
     rates = [row for row in cases.having(ladder.RATE) if row.minimum > 0 and row.count("gpus") != 1]
-    return tuple(
-        step
-        for problem in PROBLEMS
-        for step in _steps([row for row in rates if row.text("problem") == problem], cases)
-    )
+    for problem in PROBLEMS:
+        found += _steps([row for row in rates if row.text("problem") == problem], cases)
+    return tuple(found)
 
 
 def _steps(rates: Sequence[Row], cases: Cases) -> Iterator[Change]:
     alike = grouped(rates, lambda row: (row.benchmark, ladder.place_of(row), row.text("layout")))
     best = [max(rows, key=lambda row: row.value) for rows in alike.values()]
     fastest = grouped(best, lambda row: row.benchmark)
-    rungs_in = Counter(at[1] for at in {(row.benchmark, row.text("layout")) for row in best})
+    rungs_in = Counter(layout for _, layout in {(rung, layout) for rung, _, layout in alike})
 
     def rank(step: Change) -> tuple[object, ...]:
         old, new = step.before, step.after

@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 from strata.model.cases import CaseRows, by_case
 from strata.model.text import Cited, Sentence, cited, joined
 from strata.model.units import quantity
-from strata.run import BOUNDS, Row, Run, grouped, params_text
+from strata.run import Row, Run, grouped, params_text
 
-BOUND = BOUNDS["driver_clock"]
-"""The same as that of gate `driver_clock`."""
 METHOD = "clock64_over_globaltimer"
 MIXES: Mapping[str, str] = {
     "idle_lanes": "multiply-adds in one lane of 32",
@@ -45,21 +43,14 @@ def below_the_drivers(run: Run) -> Sequence[Slow]:
     A case records what the driver reported meanwhile; cases of older runs do not, and must be below
     the values reported before and after the run.
     """
-    around = [
-        clock
-        for conditions in (run.context.clocks_before, run.context.clocks_after)
-        if (clock := _hertz(conditions, "sm_clock_hz"))
-    ]
+    both = (run.context.clocks_before, run.context.clocks_after)
+    around = [clock for facts in both if (clock := _hertz(facts, "sm_clock_hz"))]
     of_run = min(around) if len(around) == 2 else None
     of_case = {case.id: _hertz(case.facts, "driver_clock_hz") for case in run.cases}
-    clocks = (
-        Slow(row, driver)
-        for row in run.rows
-        if row.valid
-        and (row.quantity, row.method) == ("core_clock", METHOD)
-        and (driver := of_case.get(row.case) or of_run)
-    )
-    return [one for one in clocks if one.below > run.context.bounds["driver_clock"].value]
+    bound = run.context.bounds["driver_clock"].value
+    clocks = (r for r in run.rows if r.valid and (r.quantity, r.method) == ("core_clock", METHOD))
+    slow = (Slow(row, of_case.get(row.case) or of_run or 0) for row in clocks)
+    return [one for one in slow if one.driver and one.below > bound]
 
 
 def _hertz(facts: Mapping[str, Any], name: str) -> float | None:

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from strata import figures
 from strata.figures._drawing import Drawing, drawn
 from strata.figures._plot import FORMATS
 from strata.model import counted, tables, units
@@ -27,7 +28,7 @@ from strata.model.text import Cited, Sentence, Table
 from strata.report import all_rows, headlines, sentences
 from strata.report.attempt import attempt, left_out
 from strata.report.citations import Citations
-from strata.report.questions import AS_FILES, MAP, PAPERS, QUESTIONS, question_of
+from strata.report.questions import AS_FILES, MAP, QUESTIONS, question_of
 from strata.report.tables import made, tables_of
 from strata.run import VERDICTS, Run, Verdict, grouped, params_text
 from strata.run.files import write_files
@@ -217,8 +218,9 @@ class Section:
         for suffix, content in drawing.images.items():
             self._files[f"figures/{stem}.{suffix}"] = content
         self._files[f"data/{stem}.csv"] = drawing.data
-        kind = "map" if name == MAP else "files" if name in AS_FILES else "figures"
-        kind = "papers" if drawing.order in PAPERS else kind
+        plot = figures.named(name)
+        kind = "papers" if plot and plot.paper else "files" if name in AS_FILES else "figures"
+        kind = "map" if name == MAP else kind
         caption = [] if kind == "files" else map(self._cites.link, opening(drawing.caption))
         return {"drawing": drawing, "stem": stem, "svg": svg, "caption": [*caption], "kind": kind}
 

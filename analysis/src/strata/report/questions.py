@@ -14,15 +14,12 @@ MAP = "hierarchy_map"
 AS_FILES = frozenset(
     """
     distributed_shared latency_vs_warps bytes_moved request_merging misalignment stride_gather
-    short_words issue_mix small_copies async_copy neighbours_work neighbours_scale
-    timer_agreement roofline_instructions nbody_stalls nbody_unroll nbody_block_size nbody_accuracy
-    nbody_gpus published_constant
+    short_words issue_mix clock_under_load small_copies async_copy ladder_time neighbours_work
+    neighbours_scale timer_agreement roofline_instructions nbody_stalls nbody_unroll nbody_gpus
+    nbody_block_size nbody_accuracy published_constant
     """.split()  # noqa: SIM905  (names, a line of them)
 )
-"""Figures that the page links to: it shows 25 that answer a question, and those of papers."""
-
-PAPERS = range(310, 400)
-"""Orders of the figures that redraw one of a paper: they are in a folded part."""
+"""Figures that the page links to: it shows 25 that answer a question, and folds those of papers."""
 
 
 class Question(NamedTuple):

@@ -10,39 +10,46 @@ from typing import Any
 
 from msgspec.structs import astuple
 
-from strata.run.files import REWRITE, lines, opened
+from strata.run.files import REWRITE, RunError, lines, opened
 from strata.run.rows import COLUMNS, Row
 from strata.run.strict import WrongError, refusal
 
 NUMBERS = ("value", "ci_low", "ci_high", "minimum", "maximum")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
-WIDTH = len(COLUMNS)
 _FLAGS = {"true": True, "false": False}
 
 
 def read_table(path: Path, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """`rows` themselves if the table equals them, otherwise the table's own rows.
+    """`rows` themselves if the table equals them, otherwise the table's own rows, each once.
 
-    Raises `RunError` if the table cannot be read.
+    A correct table takes no memory. Raises `RunError` if the table cannot be read.
     """
-    found = tuple(_rows(path, rows))
-    same = all(row is known for row, known in zip_longest(found, rows))
-    return rows if same else found
+    both = zip_longest(_lines(path), rows)
+    if all(line and row and _cells(line[1]) == _cells(row) for line, row in both):
+        return rows
+    found: dict[tuple[str, str, str], tuple[int, Row]] = {}
+    for number, row in _lines(path):
+        first, _ = found.setdefault(row.key, (number, row))
+        if first != number:
+            again = f"{one_of(row)} again (first in line {first})"
+            expected = "each case, quantity and method once"
+            raise RunError(path, number, found=again, expected=expected, mend=REWRITE)
+    return tuple(row for _, row in found.values())
 
 
-def _rows(path: Path, rows: tuple[Row, ...]) -> Iterator[Row]:
-    """The rows of the table; the known one if it is equal, to save memory."""
-    known = {row.key: row for row in rows}
-    places: dict[tuple[str, str, str], int] = {}
+def _cells(row: Row) -> tuple[object, ...]:
+    return astuple(row)[: len(COLUMNS)]
+
+
+def _lines(path: Path) -> Iterator[tuple[int, Row]]:
+    """The rows of the table with their line numbers."""
     with opened(path) as file:
         text = (line.decode(errors="backslashreplace") for line in lines(file, path))
         reader = csv.reader(text, strict=True)
         try:
             _check_header(next(reader, []))
             for row in map(_row, reader):
-                _check_first(row, places.setdefault(row.key, reader.line_num), reader.line_num)
-                same = known.get(row.key, row)
-                yield same if astuple(same)[:WIDTH] == astuple(row)[:WIDTH] else row
+                yield reader.line_num, row
         except (csv.Error, WrongError) as error:
             raise refusal(path, reader.line_num or 1, error, REWRITE) from None
 
@@ -52,15 +59,9 @@ def _check_header(names: Sequence[str]) -> None:
         raise WrongError(f"the columns {','.join(names)!r}", f"the columns {','.join(COLUMNS)!r}")
 
 
-def _check_first(row: Row, first: int, line: int) -> None:
-    if first != line:
-        found = f"{one_of(row)} again (first in line {first})"
-        raise WrongError(found, "each case, quantity and method once")
-
-
 def _row(cells: list[str]) -> Row:
-    if len(cells) != WIDTH:
-        raise WrongError(f"{len(cells)} columns", f"{WIDTH} columns")
+    if len(cells) != len(COLUMNS):
+        raise WrongError(f"{len(cells)} columns", f"{len(COLUMNS)} columns")
     row: dict[str, Any] = dict(zip(COLUMNS, cells, strict=True))
     for name in NUMBERS:
         text = row[name]
