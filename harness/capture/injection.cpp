@@ -159,10 +159,10 @@ class Capture {
         bytes_{std::strtoull(setting("STRATA_CAPTURE_BYTES").c_str(), nullptr, 10)} {}
 
   void begin() {
-    say("begun", "");
+    report("begun", "");
     if (!driver_.is_whole) {
-      return say("failed",
-                 "the driver is older than 12.4 and does not report a kernel's parameters");
+      return report("failed",
+                    "the driver is older than 12.4 and does not report a kernel's parameters");
     }
     CUptiResult code = cuptiSubscribe(&subscriber_, &on_callback, this);
     for (const auto id : callbacks) {
@@ -173,7 +173,7 @@ class Capture {
     if (code == CUPTI_SUCCESS) return;
     const char* why = nullptr;
     (void)cuptiGetResultString(code, &why);
-    say("failed", std::string{"CUPTI: "} + (why == nullptr ? "an unknown error" : why));
+    report("failed", std::string{"CUPTI: "} + (why == nullptr ? "an unknown error" : why));
   }
 
  private:
@@ -192,7 +192,7 @@ class Capture {
         self.on_module(image);
       }
     } catch (const std::exception& error) {
-      self.say("failed", error.what());
+      self.report("failed", error.what());
     }
     is_inside = false;
   }
@@ -209,10 +209,10 @@ class Capture {
     CUstreamCaptureStatus capturing = CU_STREAM_CAPTURE_STATUS_NONE;
     if (driver_.is_capturing(launched.stream, &capturing) != CUDA_SUCCESS ||
         capturing != CU_STREAM_CAPTURE_STATUS_NONE) {
-      return say("left out", *name + ": it is launched into a graph");
+      return report("left out", *name + ": it is launched into a graph");
     }
     if (!read_parameters(launched, seen)) {
-      return say("left out", *name + ": the driver does not report its parameters");
+      return report("left out", *name + ": the driver does not report its parameters");
     }
     // Another stream of this thread may be captured, and must not notice.
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -289,7 +289,7 @@ class Capture {
       words[b] = "file: " + file;
     }
     const std::string file = write(name, ".yaml", launch_text(seen, memory, words));
-    if (!file.empty()) say("launch", file);
+    if (!file.empty()) report("launch", file);
   }
 
   void on_module(const void* image) {
@@ -297,7 +297,7 @@ class Capture {
     if (!module || !modules_.insert(module->bytes.data()).second) return;
     const std::string name = "module-" + std::to_string(modules_.size());
     const std::string file = write(name, suffix_of(module->kind), module->bytes);
-    if (!file.empty()) say(module->has_ptx ? "module" : "code", file);
+    if (!file.empty()) report(module->has_ptx ? "module" : "code", file);
   }
 
   /// The name of the file that was written, in the folder; nothing where it could not be. Processes
@@ -312,11 +312,11 @@ class Capture {
     const std::string why = write_new_file(folder_ + '/' + file, bytes);
     if (why.empty()) return file;
     is_full_ = true;  // reported once
-    say("failed", why);
+    report("failed", why);
     return {};
   }
 
-  void say(std::string_view what, const std::string& of) const {
+  void report(std::string_view what, const std::string& of) const {
     std::string line{what};
     if (!of.empty()) line += ' ' + of;
     std::ranges::replace(line, '\n', ' ');

@@ -66,15 +66,6 @@ void check(const Benchmark& benchmark) {
   check_words(benchmark, "its list of axes", names);
 }
 
-/// Functions differ by their type and, if they are plain functions, by their address.
-bool same_rule(const Benchmark& a, const Benchmark& b) {
-  using Plain = std::optional<std::string> (*)(const Params&, Backend);
-  if (a.excludes.target_type() != b.excludes.target_type()) return false;
-  const auto* const first = a.excludes.target<Plain>();
-  const auto* const second = b.excludes.target<Plain>();
-  return first == nullptr || *first == *second;
-}
-
 /// The first field in which two declarations of one name differ, or empty.
 std::string difference(const Benchmark& a, const Benchmark& b) {
   if (a.suite != b.suite) return "suite";
@@ -83,7 +74,7 @@ std::string difference(const Benchmark& a, const Benchmark& b) {
   if (a.data_axes != b.data_axes) return "data_axes";
   if (a.quantities != b.quantities) return "quantities";
   if (a.seconds_per_case != b.seconds_per_case) return "seconds_per_case";
-  if (!same_rule(a, b)) return "excludes";
+  if (!a.excludes != !b.excludes) return "excludes";
   return {};
 }
 
@@ -138,11 +129,11 @@ const Enrolled* find_benchmark(std::string_view name, std::span<const Enrolled> 
 
 namespace detail {
 
-bool enrol(Benchmark (*declare)(), Backend backend, Body body) {
+bool enrol(Benchmark (*declare)(), Backend backend, Body body, Description describe) {
   // `declare` is not called yet, because static objects that it uses may not be initialised.
   if (registry().closed)
     throw std::logic_error{"a benchmark was registered after the list was read"};
-  registry().entries.push_back({declare, backend, body});
+  registry().entries.push_back({declare, backend, body, describe});
   return true;
 }
 
@@ -153,12 +144,13 @@ bool enrol_all(std::function<std::vector<Enrolment>()> list) {
 
 std::vector<Enrolled> merge(const std::vector<Enrolment>& entries) {
   std::map<std::string, Enrolled> by_name;
-  for (const auto& [declare, backend, body] : entries) {
+  for (const auto& [declare, backend, body, describe] : entries) {
     const auto declared = declare();
     check(declared);
     auto& enrolled = by_name.try_emplace(declared.name, Enrolled{declared}).first->second;
     if (const auto field = difference(enrolled.benchmark, declared); !field.empty())
       refuse_declaration(declared, "its declarations differ in '" + field + "'");
+    if (describe != nullptr) enrolled.describe = describe;
     if (body == nullptr) continue;  // only a declaration
     auto& slot = backend == Backend::cuda ? enrolled.cuda : enrolled.host;
     if (slot != nullptr)

@@ -12,6 +12,8 @@
 namespace strata {
 
 class Session;
+struct Experiment;
+struct GpuFacts;
 
 /// A named list of values: `choices` in canonical order, or all integers within bounds.
 struct Axis {
@@ -59,11 +61,16 @@ struct Benchmark {
 /// Throws Skipped when the device cannot run the case; any other exception is a failure.
 using Body = void (*)(Session&);
 
+/// A case on a GPU with these facts, except its launches: rows, lengths, expected results,
+/// predicted counts and checks. Needs no GPU. Throws Skipped when such a GPU cannot run the case.
+using Description = Experiment (*)(const Params&, const GpuFacts&);
+
 /// A benchmark and its implementations in this executable.
 struct Enrolled {
   Benchmark benchmark;
   Body cuda = nullptr;
   Body host = nullptr;
+  Description describe = nullptr;  ///< null where no GPU is measured
 
   [[nodiscard]] Body body(Backend backend) const { return backend == Backend::cuda ? cuda : host; }
 };
@@ -83,10 +90,11 @@ struct Enrolment {
   std::function<Benchmark()> declare;
   Backend backend = Backend::host;
   Body body = nullptr;
+  Description describe = nullptr;
 };
 
 /// Registers one backend before main; a null body only declares the benchmark.
-bool enrol(Benchmark (*declare)(), Backend backend, Body body);
+bool enrol(Benchmark (*declare)(), Backend backend, Body body, Description describe = nullptr);
 /// Registers before main what `list` returns when the benchmarks are read, for those that data
 /// declare.
 bool enrol_all(std::function<std::vector<Enrolment>()> list);
@@ -105,8 +113,14 @@ bool enrol_all(std::function<std::vector<Enrolment>()> list);
   [[maybe_unused]] static const bool strata_enrolled_##backend = \
       ::strata::detail::enrol(declare, ::strata::Backend::backend, body)
 
-/// Declares a benchmark without a body, in a file that every build compiles, so that a build
-/// without CUDA still accepts sweeps that name it.
-#define STRATA_DECLARED(declare)                          \
-  [[maybe_unused]] static const bool strata_is_declared = \
-      ::strata::detail::enrol(declare, ::strata::Backend::cuda, nullptr)
+/// The same for a GPU, in a file that every build compiles: without a CUDA compiler, which alone
+/// sees `body`, it only declares and describes the benchmark.
+#ifdef __CUDACC__
+#define STRATA_GPU_BENCHMARK(declare, describe, body)       \
+  [[maybe_unused]] static const bool strata_enrolled_cuda = \
+      ::strata::detail::enrol(declare, ::strata::Backend::cuda, body, describe)
+#else
+#define STRATA_GPU_BENCHMARK(declare, describe, body)       \
+  [[maybe_unused]] static const bool strata_enrolled_cuda = \
+      ::strata::detail::enrol(declare, ::strata::Backend::cuda, nullptr, describe)
+#endif

@@ -76,7 +76,7 @@ struct RecordedRun {
 /// `each`: one line for all of a built-in sweep, since those are written for GPUs and CPUs.
 void print_dropped(const Sweep& sweep, const std::vector<DroppedItem>& dropped, bool each);
 
-/// Says what a file holds that was written.
+/// Describes a file that was written.
 void print_written(const std::string& file, std::string_view summary);
 /// Prints `text` in lines of a page's width, broken between words, beside `label`, which has
 /// a column of its own.

@@ -62,20 +62,20 @@ struct DatasetOptions {
 /// The files of a ladder.
 template <class Data>
 struct DatasetFiles {
-  const char* name;   ///< of the command: "nbody"
-  const char* about;  ///< the command's help
-  const char* what;   ///< "bodies"
-  const char* reference;
-  const char* tolerance;  ///< help of --tolerance
+  const char* name = "";       ///< of the command: "nbody"
+  const char* about = "";      ///< the command's help
+  const char* what = "";       ///< "bodies"
+  const char* reference = "";  ///< help of the command
+  const char* tolerance = "";  ///< help of --tolerance
   std::function<Data()> generate;
   /// May refuse the options of `generate` before any work.
   std::function<void()> check = nullptr;
   std::function<Data(Data, std::uint32_t steps)> compute;
   enum class Steps { none, optional, required } steps = Steps::none;
-  Data (*read)(const std::filesystem::path&);
-  void (*write)(const std::filesystem::path&, const Data&, Existing);
-  std::string (*summary)(const Data&);
-  void (*compare_headers)(Differences&, const Data&, const Data&);
+  Data (*read)(const std::filesystem::path&) = nullptr;
+  void (*write)(const std::filesystem::path&, const Data&, Existing) = nullptr;
+  std::string (*summary)(const Data&) = nullptr;
+  void (*compare_headers)(Differences&, const Data&, const Data&) = nullptr;
   /// May refuse a file that cannot be verified.
   std::function<void(const std::string& file, const Data&)> check_results = nullptr;
   /// Prints how results differ; whether they agree.

@@ -89,7 +89,7 @@ DeviceMessage query_device(const std::string& device, const std::vector<std::str
                        .reason = fmt::format("cannot test the profiler: {}", error.what()),
                        .mend = "see strata doctor"};
   }
-  answer.counters.asked = counter_names;
+  answer.counters.requested = counter_names;
   return answer;
 }
 
@@ -97,7 +97,7 @@ DeviceMessage query_device(const std::string& device, const std::vector<std::str
 /// expected.
 void report_absent_counters(const RunOptions& options, const CountersInfo& counters,
                             Backend backend) {
-  const bool by_default = counters.asked == std::vector<std::string>{counters_auto};
+  const bool by_default = counters.requested == std::vector<std::string>{counters_auto};
   if (by_default && (options.quiet || backend == Backend::host)) return;
   print_notice(fmt::format("nothing will be counted: {}{}{}", counters.reason,
                            counters.mend.empty() ? "" : "; ", counters.mend));
@@ -155,7 +155,7 @@ void leave_out_names(RunContext& context) {
   context.device.facts.erase("pci_bus_id");
   context.sweep.file = std::filesystem::path{context.sweep.file}.filename().string();
   // Requested counters may be names of files.
-  for (auto& name : context.counters.asked)
+  for (auto& name : context.counters.requested)
     name = std::filesystem::path{name}.filename().string();
 }
 
@@ -318,7 +318,7 @@ RunSummary supervise_in(RunFolder& folder, const std::string& device, std::vecto
   how.stop_at = options.stop_at;
   if (counts) {
     how.note = not_counted_yet;
-    how.counter = worker_on(device, "--count", selection_of(counters.asked, wanted_by(folder)));
+    how.counter = worker_on(device, "--count", selection_of(counters.requested, wanted_by(folder)));
   } else if (!counters.reason.empty()) {
     how.note = counters.reason;
   }
@@ -336,9 +336,9 @@ RunSummary supervise_in(RunFolder& folder, const std::string& device, std::vecto
 bool can_still_count(const RunOptions& options, const std::string& device, RunFolder& folder) {
   RunContext context = folder.context();
   const CountersInfo& then = context.counters;
-  const auto selection = selection_of(then.asked, wanted_by(folder));
+  const auto selection = selection_of(then.requested, wanted_by(folder));
   if (selection.wanted.empty()) return false;
-  CountersInfo now = query_device(device, then.asked, selection).counters;
+  CountersInfo now = query_device(device, then.requested, selection).counters;
   const bool counts = can_count(now);
   if (!counts) {
     now.plan = then.plan;  // of the earlier counts
@@ -347,7 +347,7 @@ bool can_still_count(const RunOptions& options, const std::string& device, RunFo
     throw UsageError{
         fmt::format("{}: was started with other counters than --counters {} now selects; restore "
                     "the sets, or start a new run",
-                    folder.path().string(), fmt::join(then.asked, ","))};
+                    folder.path().string(), fmt::join(then.requested, ","))};
   }
   if (counts && then.state == CountersInfo::State::counted) {
     now.state = CountersInfo::State::counted;

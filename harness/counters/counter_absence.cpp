@@ -34,7 +34,8 @@ constexpr const char* library =
     "rebuild";
 constexpr const char* container =
     "start the container with --cap-add=SYS_ADMIN and as root of the host, or load the host's "
-    "driver with NVreg_RestrictProfilingToAdminUsers=0 (on a rented machine, ask its owner)";
+    "driver with NVreg_RestrictProfilingToAdminUsers=0 (on a rented machine, its owner must do "
+    "that)";
 constexpr const char* no_library =
     "install CUPTI: pip install strata-gpu[counters], or a CUDA toolkit, or set STRATA_CUPTI to "
     "its "
@@ -76,7 +77,7 @@ constexpr CuptiCause causes[]{
      mend::tool_around},
     {40, "CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES",
      "the hypervisor does not allow profiling of this virtual GPU (vGPU)",
-     "ask the hypervisor to allow it: the vGPU's plugin parameter enable_profiling=1"},
+     "allow it in the hypervisor: the vGPU's plugin parameter enable_profiling=1"},
     {41, "CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED",
      "confidential computing is on, which disables hardware counters",
      "put the GPU into the developer mode of confidential computing (devtools), or turn it off"},
@@ -172,7 +173,7 @@ Absence explain_privileges(const CounterEnvironment& environment) {
     return {
         "permission to read hardware counters is denied, although the driver's parameters grant it "
         "to every user (RmProfilingAdminOnly: 0)",
-        "ask the owner of the machine that holds the GPU to allow profiling"};
+        "the owner of the machine that holds the GPU must allow profiling"};
   }
   if (auto denied = explain_environment(environment)) return *std::move(denied);
   if (!is_administrator(environment)) {

@@ -21,7 +21,7 @@
 namespace strata {
 namespace {
 
-/// Tells the core that this is a spin loop.
+/// Marks a spin loop for the core.
 void relax() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_pause();

@@ -79,10 +79,10 @@ DeviceLock DeviceLock::acquire(const DeviceIdentity& device, const std::filesyst
   if (!lock.fd_ || !is_regular(lock.fd_.get())) {
     const std::string why =
         lock.fd_ ? "not a regular file" : std::generic_category().message(errno);
-    throw DeviceUnavailable{fmt::format(
-        "{}: cannot tell whether another run measures {} now: {} ({}); remove that file, "
-        "or set TMPDIR to a folder of yours",
-        device.slug, device.name, lock.path_.string(), why)};
+    throw DeviceUnavailable{
+        fmt::format("{}: unknown whether another run measures {} now: {} ({}); remove that file, "
+                    "or set TMPDIR to a folder of yours",
+                    device.slug, device.name, lock.path_.string(), why)};
   }
   if (::flock(lock.fd_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) {

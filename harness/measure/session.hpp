@@ -4,6 +4,7 @@
 #include "harness/counters/counters.hpp"
 #include "harness/counters/tracer.hpp"
 #include "harness/record/device.hpp"
+#include "harness/record/device_facts.hpp"
 #include "harness/record/gates.hpp"
 #include "harness/record/measurement.hpp"
 
@@ -64,6 +65,8 @@ class Session {
 
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] Device& device() { return device_; }
+  /// Throws Skipped naming a fact that the device does not report.
+  [[nodiscard]] GpuFacts gpu() { return gpu_facts(device_.identity().facts); }
   [[nodiscard]] Cache& cache() { return cache_; }
 
   /// Null while the case is timed. Otherwise the benchmark does its work under this source and

@@ -142,7 +142,7 @@ static void fields(JsonFields& json, CountedQuantity& quantity) {
 }
 
 void fields(JsonFields& json, CountersInfo& counters) {
-  json.field("asked", counters.asked);
+  json.field("asked", counters.requested);
   json.field("state", counters.state);
   json.field("reason", counters.reason);
   json.field("mend", counters.mend);

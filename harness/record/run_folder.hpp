@@ -86,7 +86,7 @@ struct CountersInfo {
     unavailable,  ///< see `reason`: no access to counters, or the run ended before counting
     external      ///< counted by another process
   };
-  std::vector<std::string> asked;  ///< the value of --counters: "auto", "none", or names
+  std::vector<std::string> requested;  ///< the value of --counters: "auto", "none", or names
   State state = State::not_asked;
   std::string reason;           ///< empty when counted or not requested
   std::string mend;             ///< the remedy; may be empty
@@ -129,8 +129,8 @@ struct RunContext {
 [[nodiscard]] std::string utc_text(
     std::chrono::system_clock::time_point when = std::chrono::system_clock::now());
 
-/// "<device-slug>-<YYYYMMDDTHHMMSSZ>-<shortsha>"; "nogit" for an unknown commit. The name of a GPU's
-/// run ends with the last four digits of the UUID.
+/// "<device-slug>-<YYYYMMDDTHHMMSSZ>-<shortsha>"; "nogit" for an unknown commit. The name of a
+/// GPU's run ends with the last four digits of the UUID.
 [[nodiscard]] std::string run_name(const RunContext& context);
 
 /// The state of a run, from the last timed record of each case and its counts.

@@ -84,7 +84,7 @@ struct RunSummary {
 /// information.
 [[nodiscard]] std::string hidden_uuid(const std::string& uuid);
 
-/// Asks a short-lived worker ({"strata", "worker", "--probe", …}) for its device. Throws
+/// Queries a short-lived worker ({"strata", "worker", "--probe", …}) for its device. Throws
 /// DeviceUnavailable with the worker's reason, with how it died, or if it does not answer within
 /// `seconds`; UsageError if the selection of counters has unknown names.
 [[nodiscard]] DeviceMessage probe(const ChildCommand& command, double seconds = 120);

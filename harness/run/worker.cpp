@@ -116,7 +116,7 @@ int answer_probe(const DeviceRequest& request, const CounterSelection& selection
   if (failure) {
     message.counters.reason = failure->reason;
     message.counters.mend = failure->mend;
-    // Asked for any device, it falls back to the CPU if there is no GPU: this is why.
+    // For any device, it falls back to the CPU if there is no GPU: this is why.
     if (request.kind == DeviceRequest::Kind::any && device->backend() == Backend::host) {
       message.counters.reason = host_has_no_counters;
       message.counters.mend.clear();

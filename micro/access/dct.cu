@@ -1,21 +1,87 @@
-#include "harness/cuda/buffer.hpp"
-#include "harness/cuda/cuda_machine.hpp"
-#include "harness/cuda/fill.hpp"
-#include "harness/measure/engine.hpp"
-#include "harness/record/device_facts.hpp"
 #include "micro/access/dct.hpp"
+
+#include <numeric>
+
+#ifdef __CUDACC__
 #include "micro/access/dct_best.cuh"
 #include "micro/access/dct_direct.cuh"
 #include "micro/access/dct_separable.cuh"
 #include "micro/access/launch_series.cuh"
 #include "micro/access/mended.cuh"
-
-#include <algorithm>
-#include <numeric>
-#include <vector>
+#endif
 
 namespace strata::dct {
+
 namespace {
+
+/// Images of a case, where `cache` bytes are those of L2.
+std::uint32_t images_of(const Params& params, std::uint64_t cache) {
+  constexpr std::uint64_t caches = 4;
+  return sizes.of(params.at("size")) ? static_cast<std::uint32_t>(caches * cache / pixels + 1) : 1;
+}
+
+/// Requests of a launch of a GPU form.
+LaunchTraffic predicted(Form form, std::uint32_t images) {
+  constexpr std::uint64_t warps = pixels / warp_lanes;
+  constexpr std::uint64_t sectors_of_image = pixels / sector_bytes;
+  constexpr std::uint64_t sectors_of_result = pixels * sizeof(float) / sector_bytes;
+  if (is_direct(form)) {
+    // All lanes read the same bytes. In blocks of 16 × 16, a warp's coefficients are in two rows.
+    const std::uint64_t width = form == Form::original ? 1 : form == Form::seed_tool ? 4 : 16;
+    return {.load_requests = warps * pixels / width,
+            .load_sectors = warps * pixels / width,
+            .store_requests = warps,
+            .store_sectors = sectors_of_result};
+  }
+  if (form == Form::best) {
+    // Each of 128 blocks reads the image once, 512 bytes a warp; a thread computes four
+    // coefficients.
+    constexpr std::uint64_t blocks = 128;
+    return {.load_requests = blocks * pixels / (std::uint64_t{16} * warp_lanes),
+            .load_sectors = blocks * sectors_of_image,
+            .store_requests = warps,
+            .store_sectors = sectors_of_result};
+  }
+  // Two matrix products in 16 tiles of 64 × 64, each of which reads both sides in 16 steps of 16,
+  // one load a thread and side. A warp reads 8 rows of 16 bytes, or two rows of 64 numbers.
+  const std::uint64_t products = std::uint64_t{2} * images;
+  constexpr std::uint64_t steps = std::uint64_t{16} * 16;
+  constexpr std::uint64_t warps_of_block = 8;
+  constexpr std::uint64_t of_bytes = 8;
+  constexpr std::uint64_t of_numbers = 16;
+  return {.load_requests = products * steps * 2 * warps_of_block,
+          .load_sectors = images * steps * warps_of_block * (of_bytes + 3 * of_numbers),
+          .store_requests = products * 16 * warps_of_block * 4,
+          .store_sectors = products * sectors_of_result};
+}
+
+/// How often the transform is done in each of two series.
+launch_series::Series series_of(Form form, std::uint32_t images) {
+  constexpr std::uint32_t many_images = 512;  // a millisecond of them
+  const std::uint32_t times = form == Form::separable && images == 1 ? many_images : 1;
+  return {.few = times, .many = 3 * times};
+}
+
+/// The case on a GPU.
+Experiment describe(const Params& params, const GpuFacts& gpu) {
+  const Form form = forms.of(params.at("form"));
+  const std::uint32_t images = images_of(params, gpu.l2_bytes);
+  Experiment experiment = launch_series::on_gpu(bytes_of(images), series_of(form, images));
+  add_term_rate(experiment, images);
+  experiment.checked = "coefficients within their rounding bound";
+  const LaunchTraffic traffic = predicted(form, images);
+  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
+  experiment.counts = CountPlan{
+      .length = {.rounds = 1},
+      .expected = {{.quantity = "l1_load_requests", .predicted = number(traffic.load_requests)},
+                   {.quantity = "l1_load_sectors", .predicted = number(traffic.load_sectors)},
+                   {.quantity = "l1_store_sectors", .predicted = number(traffic.store_sectors)}},
+      .model = "address_arithmetic",
+      .unit = "launch"};
+  return experiment;
+}
+
+#ifdef __CUDACC__
 
 template <unsigned width, Access access>
 __global__ void __launch_bounds__(direct_side* direct_side)
@@ -110,8 +176,7 @@ constexpr std::uint32_t compared = 8;
 
 void run(Session& session) {
   const Form form = forms.of(session.param("form"));
-  const std::uint32_t images =
-      images_of(session.params(), gpu_facts(session.device().identity().facts).l2_bytes);
+  const std::uint32_t images = images_of(session.params(), session.gpu().l2_bytes);
   CudaMachine machine{session, 0};
   const cudaStream_t stream = machine.stream().get();
   const Batch& batch = session.cache().keep<Batch>("dct " + session.param("size"), [&] {
@@ -149,14 +214,16 @@ void run(Session& session) {
               cuda_check(cudaMemsetAsync(one->data(), 0xFF, one->size_bytes(), stream));
           },
       .verify = verify};
-  Experiment experiment = describe(form, images);
+  Experiment experiment = describe(session.params(), session.gpu());
   experiment.kernels = code_of(form);
   launch_series::measure_series(
       session, machine, experiment, alone, series_of(form, images),
       [&](std::uint32_t times) { transform(form, batch, images, times, stream); });
 }
 
-STRATA_BENCHMARK(declare, cuda, run);
+#endif
+
+STRATA_GPU_BENCHMARK(declare, describe, run);
 
 }  // namespace
 }  // namespace strata::dct

@@ -65,6 +65,8 @@ STRATA_HD void turn_pixels(Memory& memory, const Turn& turn, std::uint32_t x, st
 /// holds poison. Backward: every position holds its source pixel, or 0.
 [[nodiscard]] image_work::Check check_of(Way way, std::uint32_t degrees);
 
+/// A case on a GPU.
+[[nodiscard]] Experiment describe(Way way, const Params& params, const GpuFacts& gpu);
 /// A case on a CPU.
 void run_on_cpu(Way way, Session& session);
 

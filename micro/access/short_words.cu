@@ -1,17 +1,60 @@
 #include "harness/base/in_parallel.hpp"
-#include "harness/case/choices.hpp"
-#include "harness/cuda/cuda_machine.hpp"
-#include "harness/cuda/fill.hpp"
-#include "harness/model/word_patterns.hpp"
+#include "micro/access/short_words.hpp"
+
+#include <atomic>
+
+#ifdef __CUDACC__
 #include "micro/access/launch_series.cuh"
 #include "micro/access/mended.cuh"
 #include "micro/access/short_words.cuh"
-
-#include <atomic>
-#include <stdexcept>
+#endif
 
 namespace strata::short_words {
+
+/// Of A, which is an array of hashed words; B's follow them.
+constexpr std::uint32_t matrix_words = matrix_bytes / sizeof(std::uint32_t);
+
+constexpr launch_series::Series series{};
+
 namespace {
+
+/// Requests and sectors of the loads of a launch, and sectors of its stores, by the coalescing
+/// model.
+std::vector<Expectation> predicted(const Form& form) {
+  // All warps are alike: each begins at a multiple of the 32 groups, or of the sector, that hold
+  // it.
+  // What is mended takes neighbouring groups in neighbouring lanes, whatever the original did.
+  const std::uint32_t parts = form.group / form.access();
+  const std::uint64_t step = form.mended ? 1 : form.thread_step();
+  std::uint64_t sectors = 0;
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    const auto elements = lane_elements(step * parts, part, Permutation::identity);
+    sectors += traffic(Generation::cc7, access_of(form.access(), elements)).sectors;
+  }
+  const std::uint64_t warps = std::uint64_t{form.blocks()} * threads / warp_lanes;
+  const auto of_launch = [&](std::uint64_t of_warp) {
+    return static_cast<double>(warps * of_warp);
+  };
+  constexpr std::uint64_t sources = 2;
+  return {{.quantity = "l1_load_requests", .predicted = of_launch(sources * parts)},
+          {.quantity = "l1_load_sectors", .predicted = of_launch(sources * sectors)},
+          {.quantity = "l1_store_sectors", .predicted = of_launch(sectors)}};
+}
+
+/// The case on a GPU. Its samples hold the seconds of one addition and of a series by events, the
+/// same two by replays of a graph, and the clock of the core.
+Experiment describe(const Params& params, const GpuFacts& /*gpu*/) {
+  const Form form = form_of(params);
+  Experiment experiment = launch_series::on_gpu(3.0 * static_cast<double>(matrix_bytes), series);
+  experiment.checked = "words of C against the host's";
+  experiment.counts = CountPlan{.length = {.rounds = 1},
+                                .expected = predicted(form),
+                                .model = "coalescing_model",
+                                .unit = "launch"};
+  return experiment;
+}
+
+#ifdef __CUDACC__
 
 /// C = A + B.
 template <unsigned element, unsigned bytes, unsigned parts>
@@ -93,7 +136,7 @@ void run(Session& session) {
       add_once();
   };
 
-  Experiment experiment = describe(form);
+  Experiment experiment = describe(session.params(), session.gpu());
   experiment.kernels = {form.mended ? mended_forms::code_of_short_words(form)
                                     : reinterpret_cast<const void*>(kernel)};
   // One addition alone, into a matrix that holds nothing of it; of no rounds, a kernel that reads
@@ -116,7 +159,9 @@ void run(Session& session) {
   launch_series::measure_series(session, machine, experiment, alone, series, add_times);
 }
 
-STRATA_BENCHMARK(declare, cuda, run);
+#endif
+
+STRATA_GPU_BENCHMARK(declare, describe, run);
 
 }  // namespace
 }  // namespace strata::short_words

@@ -9,21 +9,15 @@
 // is what one iteration takes.
 #pragma once
 
-#include "harness/case/benchmark.hpp"
-#include "harness/measure/experiment.hpp"
+#include "harness/cuda/benchmark.cuh"
 #include "micro/access/launch_series.hpp"
 
-#include <cstdint>
-#include <vector>
+#include <bit>
 
 namespace strata::short_words {
 
-[[nodiscard]] Benchmark declare();
-
 inline constexpr std::uint32_t threads = 256;  // of a block
 inline constexpr std::uint64_t matrix_bytes = 128U << 20U;
-/// Of A, which is an array of hashed words; B's follow them.
-inline constexpr std::uint32_t matrix_words = matrix_bytes / sizeof(std::uint32_t);
 
 /// Values of the axes; sizes in bytes.
 struct Form {
@@ -46,7 +40,6 @@ struct Form {
   [[nodiscard]] constexpr std::uint32_t thread_step() const { return coalesced ? 1 : blocks(); }
   [[nodiscard]] constexpr std::uint32_t block_step() const { return coalesced ? threads : 1; }
 };
-[[nodiscard]] Form form_of(const Params& params);
 
 /// Why a form is not possible, or null: kernels are compiled for the others.
 [[nodiscard]] constexpr const char* why_not(const Form& form, Backend backend) {
@@ -69,17 +62,43 @@ struct Form {
   return ((a & ~top) + (b & ~top)) ^ ((a ^ b) & top);
 }
 
-/// Requests and sectors of the loads of a launch, and sectors of its stores, by the coalescing
-/// model.
-[[nodiscard]] std::vector<Expectation> predicted(const Form& form);
+constexpr Choices orders{std::pair{"coalesced", true}, std::pair{"uncoalesced", false}};
+enum class AccessForm : std::uint8_t { apart, together, mended };
+constexpr auto accesses = choices_of<AccessForm>("apart", "together", "mended");
 
-inline constexpr launch_series::Series series{};
+inline Form form_of(const Params& params) {
+  const AccessForm access = accesses.of(params.at("access"));
+  return {.element = number_of<std::uint32_t>(params, "element"),
+          .group = number_of<std::uint32_t>(params, "group"),
+          .together = access != AccessForm::apart,
+          .coalesced = orders.of(params.at("order")),
+          .mended = access == AccessForm::mended};
+}
 
-/// The case on a GPU. Its samples hold the seconds of one addition and of a series by events, the
-/// same two by replays of a graph, and the clock of the core.
-[[nodiscard]] Experiment describe(const Form& form);
-
-/// The case on a CPU, where `bytes` are those of the matrices of all cores: one slope, by passes.
-[[nodiscard]] Experiment describe_host(std::uint64_t bytes);
+inline Benchmark declare() {
+  return {
+      .suite = "micro",
+      .name = "short_words",
+      .question = "What do uncoalesced accesses and short words cost in a matrix addition?",
+      .axes =
+          {listed_axis("element", "bytes of a matrix element", {"1", "2", "4"}),
+           orders.axis(
+               "order",
+               "whether adjacent threads, or iterations of a CPU's loop, take adjacent elements"),
+           listed_axis("group", "adjacent bytes that a thread, or iteration, takes",
+                       {"1", "2", "4", "8", "16"}),
+           accesses.axis("access",
+                         "one access for each element of a group, one for all, or one as strata "
+                         "access mend makes it of one thread per element")},
+      .quantities = {{"kernel_time", "duration of one matrix addition, including a GPU's start-up"},
+                     {"useful_bandwidth", "bytes of the three matrices over that time"},
+                     {"core_clock", "clock of the core between the additions"},
+                     {"l1_load_sectors_per_launch", "counted and modelled"}},
+      .seconds_per_case = 0.1,
+      .excludes = [](const Params& params, Backend backend) -> std::optional<std::string> {
+        const char* const why = why_not(form_of(params), backend);
+        return why == nullptr ? std::nullopt : std::optional<std::string>{why};
+      }};
+}
 
 }  // namespace strata::short_words

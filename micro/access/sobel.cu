@@ -1,12 +1,22 @@
+#include "micro/access/sobel.hpp"
+
+#ifdef __CUDACC__
 #include "micro/access/image_work.cuh"
 #include "micro/access/mended.cuh"
-#include "micro/access/sobel.hpp"
 #include "micro/access/sobel_best.hpp"
 #include "micro/access/sobel_original.hpp"
 #include "micro/access/sobel_seed_tool.hpp"
+#endif
 
 namespace strata::sobel {
 namespace {
+
+Experiment describe(const Params& params, const GpuFacts& gpu) {
+  const Image image = image_work::image_of(params, gpu.l2_bytes);
+  return image_work::describe(image, predicted(image_work::forms.of(params.at("form")), image));
+}
+
+#ifdef __CUDACC__
 
 template <class Form>
 __global__ void __launch_bounds__(Form::tiling.threads())
@@ -35,7 +45,9 @@ void run(Session& session) {
       [&](const Image& image) { return predicted(form, image); }, check);
 }
 
-STRATA_BENCHMARK(declare, cuda, run);
+#endif
+
+STRATA_GPU_BENCHMARK(declare, describe, run);
 
 }  // namespace
 }  // namespace strata::sobel

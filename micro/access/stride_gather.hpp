@@ -16,20 +16,17 @@
 // flight belong to different windows.
 #pragma once
 
-#include "harness/case/benchmark.hpp"
-#include "harness/measure/experiment.hpp"
+#include "harness/base/in_parallel.hpp"
+#include "harness/cuda/benchmark.cuh"
 #include "harness/model/layout.hpp"
-#include "harness/model/word_patterns.hpp"
-#include "harness/record/device_facts.hpp"
 #include "micro/access/sample_places.hpp"
 
-#include <algorithm>
+#include <atomic>
 #include <bit>
-#include <cstdint>
+#include <cmath>
+#include <numeric>
 
 namespace strata::stride_gather {
-
-[[nodiscard]] Benchmark declare();
 
 enum class Level : std::uint8_t { l2, l3, dram };
 enum class Pattern : std::uint8_t { strided, misaligned, gather };
@@ -55,7 +52,6 @@ struct Shape {
   /// Loads of a window; in a pattern without windows all loads are alike.
   [[nodiscard]] constexpr std::uint32_t window_loads() const { return locality / lanes; }
 };
-[[nodiscard]] Shape shape_of(const Params& params);
 
 /// A permutation of each aligned window of 2^k numbers, the same in all windows. A multiplication
 /// by an odd number and a shift of the upper half of the bits onto the lower half are both
@@ -83,101 +79,77 @@ STRATA_HD constexpr std::uint32_t scattered(std::uint32_t n, std::uint32_t mask,
   return scattered(n, scatter.mask, scatter.shift);
 }
 
-/// Threads of a block, and one-element loads that each has in flight.
-inline constexpr std::uint32_t threads = 128;
-inline constexpr std::uint32_t most_blocks_per_sm = 16;
-[[nodiscard]] constexpr std::uint32_t flights_of(std::uint32_t width) {
-  return width == 4 ? 8 : 4;
-}
-/// Loads that a block has in flight at once.
-[[nodiscard]] constexpr std::uint32_t loads_of_round(std::uint32_t width) {
-  return threads / lanes * flights_of(width);
-}
-
-/// The loads of each warp of a launch. Ordinals count the elements of a pass.
-struct AddressPattern {
-  std::uint32_t group = 1;        ///< blocks over whose warps the loads of a group are distributed
-  std::uint32_t multiplier = 1;   ///< coprime to the warps of a group; orders them
-  std::uint32_t group_step = 0;   ///< ordinals from one group to the next,
-  std::uint32_t warp_step = 0;    ///< from one warp to the next in that order,
-  std::uint32_t flight_step = 0;  ///< from one load to the next of those in flight together,
-  std::uint32_t round_step = 0;   ///< from one round to the next,
-  std::uint32_t lap = 0;          ///< and the number after which a warp starts again
-
-  /// The first ordinal of a warp of the block that takes piece `piece`.
-  [[nodiscard]] STRATA_HD constexpr std::uint32_t first(std::uint32_t piece,
-                                                        std::uint32_t warp) const {
-    constexpr std::uint32_t warps = threads / lanes;
-    const std::uint32_t rank = (piece % group * warps + warp) * multiplier % (group * warps);
-    return piece / group * group_step + rank * warp_step;
-  }
-};
-
-/// Bytes of device memory for the data of all cases.
-[[nodiscard]] inline std::uint64_t pool_bytes(const GpuFacts& gpu) {
-  return std::min(std::uint64_t{4} << 30U, std::bit_floor(gpu.memory_bytes / 4));
-}
-
-/// Everything about a case on a GPU that is decided in advance. Launches differ in rounds if data
-/// are in L2, in blocks if they are in memory; their work is the wanted bytes of an SM.
-struct SweepPlan {
-  Shape shape;
-  std::uint32_t sms = 0;
-  std::uint32_t loads_of_block = 0;  ///< in its piece of a pass: whole rounds
-  std::uint32_t blocks_per_sm = 0;   ///< resident
-  Length pass = {};                  ///< each element once
-  Lengths lengths = {};
-  AddressPattern pattern = {};
-
-  /// Warp-loads of a launch.
-  [[nodiscard]] std::uint64_t loads(const Length& length) const {
-    return std::uint64_t{length.blocks} * length.rounds * loads_of_round(shape.width);
-  }
-  /// The distinct ones, from the first of the array, and how often each is made.
-  [[nodiscard]] std::uint64_t distinct_loads(const Length& length) const {
-    return std::uint64_t{length.blocks} * loads_of_block;
-  }
-  [[nodiscard]] std::uint64_t laps(const Length& length) const {
-    return loads(length) / distinct_loads(length);
-  }
-  /// Bytes from the first to the last that a launch may touch.
-  [[nodiscard]] std::uint64_t span(const Length& length) const {
-    return distinct_loads(length) * shape.load_span() +
-           std::uint64_t{shape.misalignment} * shape.width;
-  }
-};
-/// `resident`: blocks of the kernel that fit on an SM. Throws Skipped if the device cannot hold the
-/// data, or no window of that locality fits.
-[[nodiscard]] SweepPlan plan_for(const Shape& shape, const GpuFacts& gpu, std::uint32_t resident);
-
-/// Sectors of the first `loads` warp-loads of a pass, by the rules of compute capability 7.0 and
-/// later: as counted per load, and the number of distinct ones.
-struct Sectors {
-  std::uint64_t requested = 0;
-  std::uint64_t distinct = 0;
-  std::uint64_t fetched = 0;  ///< by an L2 that fetches `fetched_at_once` at a time, aligned
-};
-[[nodiscard]] Sectors sectors_of(const Shape& shape, std::uint64_t loads,
-                                 std::uint64_t fetched_at_once = 1);
-/// Average sectors of a warp-load, over a window, or the beginning of a very large one.
-[[nodiscard]] double sectors_per_load(const Shape& shape);
-
 /// Contents of the array.
 inline constexpr LinearWords array_words{};
-/// The sum of the first `loads` warp-loads of a pass: of each element times 2 × lane + 1.
-[[nodiscard]] std::uint32_t sum_of_loads(const Shape& shape, std::uint64_t loads);
-/// Added to the sum of that many warp-loads if the data begin `words` words further on.
-[[nodiscard]] constexpr std::uint32_t sum_of_move(const Shape& shape, std::uint64_t loads,
-                                                  std::uint64_t words) {
-  constexpr std::uint32_t weight_of_load = lanes * lanes;  // 1 + 3 + 5 + …
-  return static_cast<std::uint32_t>(loads) * weight_of_load * shape.words() *
-         static_cast<std::uint32_t>(words) * array_words.slope;
+
+constexpr std::uint32_t max_stride = 1024;
+
+constexpr auto levels = choices_of<Level>("l2", "l3", "dram");
+constexpr auto patterns = choices_of<Pattern>("strided", "misaligned", "gather");
+
+inline Shape shape_of(const Params& params) {
+  return {.level = levels.of(params.at("level")),
+          .pattern = patterns.of(params.at("pattern")),
+          .width = number_of<std::uint32_t>(params, "width"),
+          .stride = number_of<std::uint32_t>(params, "stride"),
+          .misalignment = number_of<std::uint32_t>(params, "misalignment"),
+          .locality = number_of<std::uint32_t>(params, "locality")};
 }
 
-/// The case on a GPU, except the launch. `places` gives the start of the data when a launch is
-/// verified.
-[[nodiscard]] Experiment describe(const SweepPlan& plan, const SamplePlaces& places);
-/// Its counts. Separate, because the sectors of a large window take the host a while.
-[[nodiscard]] CountPlan counts_of(const SweepPlan& plan, const GpuFacts& gpu);
+inline std::optional<std::string> excluded(const Params& params, Backend backend) {
+  const Shape shape = shape_of(params);
+  const bool misaligned = shape.misalignment != 0;
+  if (shape.pattern != Pattern::strided && shape.stride != 1) return "only strided has a stride";
+  if (misaligned != (shape.pattern == Pattern::misaligned)) {
+    return "only misaligned has a misalignment";
+  }
+  if (shape.pattern != Pattern::gather && shape.locality != lanes) {
+    return "only gather has a locality";
+  }
+  const bool gpu = backend == Backend::cuda;
+  if (gpu && shape.level == Level::l3) return "a GPU has no L3";
+  if (!gpu && shape.width != 4) return "a CPU reads 4-byte words here";
+  if (!gpu && misaligned) return "a word of a CPU never crosses a line";
+  return std::nullopt;
+}
+
+inline Benchmark declare() {
+  std::vector<std::string> localities;
+  for (std::uint32_t one = lanes; one <= 1U << 30U; one *= 2)
+    localities.push_back(std::to_string(one));
+  return {
+      .suite = "micro",
+      .name = "stride_gather",
+      .question =
+          "How much of a level's bandwidth remains for strided, misaligned or scattered accesses?",
+      .axes = {levels.axis("level", "memory level of the data (l3: CPU only)"),
+               patterns.axis("pattern", "strided, misaligned or random order of the elements"),
+               listed_axis("width", "bytes of an element (host: always 4)", {"4", "8", "16"},
+                           {"4", "16"}),
+               number_axis("stride", "strided: elements from one to the next (otherwise 1)", 1,
+                           max_stride, {"1", "2", "4", "8", "16", "32", "64"}),
+               number_axis("misalignment",
+                           "misaligned: elements from a line's start to the first (otherwise 0)", 0,
+                           max_misalignment, {"0", "1", "4", "8"}),
+               listed_axis(
+                   "locality",
+                   "gather: size of the window from which a load picks its elements (otherwise 32)",
+                   localities,
+                   {"32", "128", "512", "4096", "32768", "1048576", "16777216", "268435456"})},
+      .quantities =
+          {{"useful_bandwidth", "wanted bytes per second, start-up cancelled"},
+           {"useful_bandwidth_per_sm",
+            "wanted bytes per cycle of an SM (host: of a core), by each timer"},
+           {"requested_bandwidth",
+            "traffic from L1 to L2, not memory bandwidth: bytes of the sectors that loads "
+            "request from L2 per second, by the model. Memory delivers less where L2 holds "
+            "a sector from an earlier load, so this may exceed its pins"},
+           {"grid_time", "duration of the whole long launch, including start-up"},
+           {"core_clock", "clock of the core during the loads"},
+           {"sectors_per_request", "per warp-load, counted and modelled"},
+           {"memory_bytes_per_used_byte", "bytes read from memory per wanted byte"}},
+      .seconds_per_case = 0.03,
+      .excludes = excluded};
+}
 
 }  // namespace strata::stride_gather

@@ -20,17 +20,7 @@
 // 16 issue slots per warp-load of 16 bytes a lane, and 4 per one of 4 bytes.
 #pragma once
 
-#include "harness/case/benchmark.hpp"
-#include "harness/case/choices.hpp"
-#include "harness/measure/experiment.hpp"
-#include "harness/measure/session.hpp"
-#include "harness/model/word_patterns.hpp"
-#include "harness/record/device_facts.hpp"
-
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
+#include "harness/cuda/benchmark.cuh"
 
 namespace strata::bandwidth {
 
@@ -187,5 +177,33 @@ inline constexpr std::uint32_t triad_factor = 3;
 [[nodiscard]] Slope slope_of(const Plan& plan);
 /// The case as the engine measures it on a GPU, except its launches.
 [[nodiscard]] Experiment describe(const Plan& plan, const GpuFacts& gpu);
+
+#ifdef __CUDACC__
+
+// Launches of the streaming kernel in any shape, shared by `bandwidth` and `peak_bandwidth`.
+struct Pool;
+
+class StreamLaunches {
+ public:
+  explicit StreamLaunches(Session& session);
+
+  /// Bytes per second of all SMs, from a short and a long launch that are not verified. 0 if the
+  /// SMs cannot hold the shape.
+  [[nodiscard]] double try_rate(Plan plan);
+  /// Measures the case by the engine. Throws Skipped if the SMs cannot hold the shape.
+  void measure(Plan plan);
+
+ private:
+  void fill_pool();
+  const void* complete(Slope& slope, Plan& plan);
+  double lone_round(LaunchShape shape);
+
+  Session& session_;
+  GpuFacts gpu_;
+  CudaMachine machine_;
+  Pool& pool_;
+};
+
+#endif
 
 }  // namespace strata::bandwidth

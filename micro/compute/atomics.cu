@@ -1,17 +1,241 @@
-#include "harness/cuda/cuda_machine.hpp"
-#include "harness/cuda/stamps.cuh"
-#include "harness/measure/engine.hpp"
-#include "harness/record/device_facts.hpp"
-#include "micro/compute/atomic_operations.cuh"
 #include "micro/compute/atomics.hpp"
 
-#include <cuda_runtime_api.h>
-
-#include <algorithm>
-#include <optional>
-
 namespace strata::atomics {
+
+constexpr std::uint32_t warps_per_sm = 32;
+constexpr std::uint32_t block_threads = warps_per_sm * warp_lanes;
+
+/// Where rates are timed, and where latencies are.
+[[nodiscard]] constexpr LaunchShape full_chip(unsigned sms) {
+  return {.blocks = sms, .warps_of_block = warps_per_sm, .chains = in_flight};
+}
+constexpr LaunchShape lone_warp{};
+
+/// Where a warp alone has its words in global memory: a line, or two, in each of `candidates`
+/// pieces of a buffer.
+constexpr std::uint32_t candidates = 64;
+constexpr std::uint32_t candidate_pitch = 65536;
+constexpr std::uint32_t places_alone = 16;  ///< that it visits in a timed launch
+/// An order of the candidates in which half of the first `places_alone` are near and half far, if
+/// their cycles fall into two groups; otherwise the given one.
+struct Homes {
+  std::vector<std::uint32_t> order;
+  bool are_two = false;
+};
+
 namespace {
+
+/// Byte offsets of the candidates, in that order; by default the first one first.
+[[maybe_unused]] std::vector<std::uint32_t> candidate_offsets(
+    std::span<const std::uint32_t> order = {}) {
+  constexpr std::uint32_t apart = 256;  // the most that a warp's words take
+  std::vector<std::uint32_t> offsets;
+  for (std::uint32_t i = 0; i < candidates; ++i) {
+    const std::uint32_t piece = order.empty() ? i : order[i];
+    offsets.push_back(piece * candidate_pitch +
+                      hashed_word(piece) % (candidate_pitch / apart) * apart);
+  }
+  return offsets;
+}
+
+[[maybe_unused]] Homes balanced(std::span<const double> cycles) {
+  constexpr double share_bound = 0.85;  // uniformly spread latencies give 0.75
+  constexpr std::size_t half = places_alone / 2;
+  Homes homes{.order = std::vector<std::uint32_t>(cycles.size())};
+  std::iota(homes.order.begin(), homes.order.end(), 0U);
+  const TwoGroups groups = two_groups(cycles);
+  homes.are_two =
+      groups.share >= share_bound && groups.lower >= half && cycles.size() - groups.lower >= half;
+  if (!homes.are_two) return homes;
+  std::ranges::stable_sort(homes.order, {}, [&](std::uint32_t i) { return cycles[i]; });
+  const auto middle = homes.order.begin() + static_cast<std::ptrdiff_t>(groups.lower);
+  std::sort(homes.order.begin(), middle);  // in an order that is independent of distance
+  std::sort(middle, homes.order.end());
+  std::rotate(homes.order.begin() + half, middle, middle + half);
+  return homes;
+}
+
+/// Rows of near and far words, if there are two sides, and facts. The cells of a sample's first
+/// slope are the cycles of an operation at each place.
+[[maybe_unused]] void add_sides(Experiment& experiment, bool are_two) {
+  Slope& slope = experiment.slopes.front();
+  slope.window.read = [read = slope.window.read](const Launched& brief, const Launched& full) {
+    Inside seen = read(brief, full);
+    for (const double cycles : full.cells)
+      seen.cells.push_back(cycles / full.length.rounds);
+    return seen;
+  };
+  const auto mean_of = [](std::size_t first) {
+    return [first](const Sample& sample) {
+      std::vector<double> cells = sample.slopes.front().inside.cells;
+      std::ranges::sort(cells);
+      constexpr std::size_t half = places_alone / 2;
+      return std::accumulate(cells.begin() + static_cast<std::ptrdiff_t>(first),
+                             cells.begin() + static_cast<std::ptrdiff_t>(first + half), 0.0) /
+             half;
+    };
+  };
+  if (are_two) {
+    constexpr const char* method = "clock64_of_words";
+    experiment.rows.push_back({"atomic_latency_near", "cycle", method, mean_of(0)});
+    experiment.rows.push_back({"atomic_latency_far", "cycle", method, mean_of(places_alone / 2)});
+  }
+  experiment.facts = [=, others = experiment.facts](const Experiment& measured) {
+    Facts facts = others(measured);
+    facts["latency_places"] = std::int64_t{places_alone};
+    facts["latency_homes"] = std::string{are_two ? "half near, half far" : "one side"};
+    return facts;
+  };
+}
+
+/// If something is returned, the first slope is of a chain alone; the last is of all workers. Per
+/// operation of a worker.
+Experiment describe(const Params& params, const GpuFacts& gpu) {
+  const Variant variant = variant_of(params);
+  constexpr double timed_seconds = 2.5e-4;  // of a long launch: hundreds of timer steps
+  const LaunchShape full = full_chip(gpu.sms);
+  const bool visits = variant.space == StateSpace::global;  // several places, one operation each
+  Experiment experiment =
+      described(variant, "warp_atomic_cycles", 1.0 / warps_per_sm, full.threads(),
+                double{warp_lanes}, visits ? 1.0 / places_alone : 1);
+  for (Slope& slope : experiment.slopes) {
+    const LaunchShape shape = &slope == &experiment.slopes.back() ? full : lone_warp;
+    slope.size =
+        sized(variant.operation, Places::of_threads(variant, shape), unroll, timed_seconds);
+    slope.writers = shape.warps();
+    // Work between the readings of the two clocks cancels.
+    slope.window = slowest_writer_by_sums();
+    slope.held = true;
+  }
+  experiment.checked = "words and per-thread results against the host's";
+  experiment.placement = Placement{.cores = gpu.sms, .per_core = int{warps_per_sm}};
+  experiment.not_counted = "atomics have no model of counters";
+  experiment.facts = [](const Experiment& measured) {
+    const auto rounds = [](const Slope& slope) { return std::int64_t{slope.lengths.full.rounds}; };
+    Facts facts{{"operations", rounds(measured.slopes.back())}};
+    if (measured.slopes.size() > 1) facts["chain_operations"] = rounds(measured.slopes.front());
+    return facts;
+  };
+  return experiment;
+}
+
+#ifdef __CUDACC__
+
+// Atomic operations of a lane: in PTX, and as chains in which each waits for the previous one of
+// its chain. By the disassembler most operations are one instruction (ATOMS, ATOMG, and RED or REDG
+// where nothing is returned). Additions of floats and of 64 bits in shared memory are a loop of a
+// load, an addition and a compare and swap (ATOMS.CAST.SPIN). ptxas does not add up the lanes of a
+// warp beforehand: it cannot prove the address to be uniform.
+
+// An atomic operation whose name begins with `name` and goes on with `rest`; then come the
+// operands.
+#define STRATA_ATOM(name, rest, ...)                          \
+  if constexpr (space == StateSpace::shared)                  \
+    asm volatile(name ".shared" rest:__VA_ARGS__ : "memory"); \
+  else                                                        \
+    asm volatile(name ".global" rest:__VA_ARGS__ : "memory")
+
+/// Returns the old value of the word at `at`. `operand` is added to it, stored into it, or compared
+/// with it.
+template <StateSpace space, Operation operation>
+__device__ __forceinline__ Word<operation> update(std::uint64_t at, Word<operation> operand) {
+  Word<operation> old;
+  if constexpr (operation == Operation::add_int) {
+    STRATA_ATOM("atom", ".add.u32 %0, [%1], %2;", "=r"(old) : "l"(at), "r"(operand));
+  } else if constexpr (operation == Operation::add_float) {
+    float value;
+    STRATA_ATOM("atom", ".add.f32 %0, [%1], %2;", "=f"(value)
+                : "l"(at), "f"(__uint_as_float(operand)));
+    old = __float_as_uint(value);
+  } else if constexpr (operation == Operation::add_int64) {
+    STRATA_ATOM("atom", ".add.u64 %0, [%1], %2;", "=l"(old) : "l"(at), "l"(operand));
+  } else if constexpr (operation == Operation::exch_int) {
+    STRATA_ATOM("atom", ".exch.b32 %0, [%1], %2;", "=r"(old) : "l"(at), "r"(operand));
+  } else {
+    STRATA_ATOM("atom", ".cas.b32 %0, [%1], %2, %3;", "=r"(old)
+                : "l"(at), "r"(operand), "r"(operand + swap_step));
+  }
+  return old;
+}
+/// Additions that return no old value.
+template <StateSpace space, Operation operation>
+__device__ __forceinline__ void add_only(std::uint64_t at, Word<operation> operand) {
+  if constexpr (operation == Operation::add_int) {
+    STRATA_ATOM("red", ".add.u32 [%0], %1;", : "l"(at), "r"(operand));
+  } else if constexpr (operation == Operation::add_float) {
+    STRATA_ATOM("red", ".add.f32 [%0], %1;", : "l"(at), "f"(__uint_as_float(operand)));
+  } else {
+    STRATA_ATOM("red", ".add.u64 [%0], %1;", : "l"(at), "l"(operand));
+  }
+}
+
+#undef STRATA_ATOM
+
+/// What a lane holds between two operations of a chain.
+template <Operation operation>
+struct Held {
+  Word<operation> word;
+  std::uint32_t wins;
+};
+
+/// The chains of a lane.
+template <Operation operation, std::uint32_t chains>
+struct Chains {
+  Word<operation> operand[chains];
+  Held<operation> held[chains];
+
+  __device__ __forceinline__ explicit Chains(std::uint32_t worker) {
+#pragma unroll
+    for (std::uint32_t c = 0; c < chains; ++c) {
+      operand[c] = word_of<operation>(operand_of(operation, worker, c));
+      held[c] = {operand[c], 0};
+    }
+  }
+
+  /// That many operations on the word at `at`. `zero`: 0, which only the host knows.
+  template <StateSpace space, bool returns>
+  __device__ __forceinline__ void operate(std::uint64_t at, std::uint32_t operations,
+                                          std::uint32_t zero) {
+    static_assert(unroll % chains == 0);
+#pragma unroll 1
+    for (std::uint32_t i = 0; i < operations; i += unroll) {
+#pragma unroll
+      for (std::uint32_t u = 0; u < unroll; ++u) {
+        Held<operation>& mine_now = held[u % chains];
+        if constexpr (!returns) {
+          add_only<space, operation>(at, operand[u % chains]);
+        } else if constexpr (operation == Operation::cas_int) {
+          const std::uint32_t old = update<space, operation>(at, mine_now.word);
+          mine_now.wins += old == mine_now.word ? 1 : 0;
+          mine_now.word = old;
+        } else if constexpr (operation == Operation::exch_int) {
+          mine_now.word = update<space, operation>(at, mine_now.word);
+        } else {
+          const Word<operation> old = update<space, operation>(at, mine_now.word);
+          mine_now.word = (old & zero) | operand[u % chains];
+        }
+      }
+    }
+  }
+
+  /// The sum of what the chains hold, for Compare.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t left() const {
+    std::uint32_t sum = 0;
+#pragma unroll
+    for (std::uint32_t c = 0; c < chains; ++c) {
+      if constexpr (operation == Operation::cas_int) {
+        sum += held[c].wins;
+      } else if constexpr (operation == Operation::exch_int) {
+        sum += hashed_word(held[c].word);
+      } else if constexpr (operation == Operation::add_float) {
+        sum += static_cast<std::uint32_t>(__uint_as_float(held[c].word));
+      } else {
+        sum += static_cast<std::uint32_t>(held[c].word);
+      }
+    }
+    return sum;
+  }
+};
 
 constexpr std::uint32_t shared_bytes = block_threads * 8;
 
@@ -52,15 +276,15 @@ __global__ void __launch_bounds__(block_threads, 1)
   // be late.
   const Reading begin = reading_before();
   own.template operate<space, returns>(at, work.operations, work.zero);
-  const std::uint32_t told = own.left();
+  const std::uint32_t returned = own.left();
   // By now the last operations have returned, or have been done if they return nothing. The mask
   // must be unknown to ptxas: with a known one it could prove that the impossible value cannot
   // occur.
-  consume(told & work.zero);
+  consume(returned & work.zero);
   if constexpr (!returns && !shared) __threadfence();
   const Reading end = reading_after();
   if (lane == 0) leave(mine, begin, end, /*result=*/0);
-  left[thread] = told;
+  left[thread] = returned;
   if constexpr (shared) {
     __syncthreads();
     for (std::uint32_t i = threadIdx.x; i < work.area_words; i += blockDim.x)
@@ -90,11 +314,11 @@ __global__ void __launch_bounds__(warp_lanes)
         reinterpret_cast<std::uint64_t>(area) + threadIdx.x * work.pitch.by_lane;
     const std::uint64_t before = cycles_now();
     own.template operate<StateSpace::global, true>(at, work.operations, work.zero);
-    const std::uint32_t told = own.left();
-    consume(told & work.zero);
+    const std::uint32_t returned = own.left();
+    consume(returned & work.zero);
     const std::uint64_t taken = cycles_now() - before;
     __syncwarp();
-    left[worker] = told;
+    left[worker] = returned;
     if (threadIdx.x == 0) cycles[place] = taken;
     for (std::uint32_t i = threadIdx.x; i < work.area_words; i += warp_lanes)
       words[place * work.area_words + i] = __ldcg(area + i);
@@ -141,9 +365,9 @@ Kernels kernels_for(const Variant& variant) {
 }
 
 void run(Session& session) {
-  const GpuFacts gpu = gpu_facts(session.device().identity().facts);
+  const GpuFacts gpu = session.gpu();
   const Variant variant = variant_of(session.params());
-  Experiment experiment = describe(variant, gpu.sms);
+  Experiment experiment = describe(session.params(), gpu);
   require_timed(session, experiment);
   const Kernels kernels = kernels_for(variant);
   const LaunchShape full = full_chip(gpu.sms);
@@ -241,7 +465,9 @@ void run(Session& session) {
   measure(session, machine, experiment);
 }
 
-STRATA_BENCHMARK(declare, cuda, run);
+#endif
+
+STRATA_GPU_BENCHMARK(declare, describe, run);
 
 }  // namespace
 }  // namespace strata::atomics

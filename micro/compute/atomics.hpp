@@ -14,22 +14,16 @@
 // that the sum of their hashes is constant; for compare and swap the winners count themselves.
 #pragma once
 
-#include "harness/case/benchmark.hpp"
-#include "harness/case/choices.hpp"
-#include "harness/measure/experiment.hpp"
-#include "harness/model/coalescing.hpp"
-#include "harness/model/word_patterns.hpp"
+#include "harness/cuda/benchmark.cuh"
 
+#include <atomic>
 #include <bit>
-#include <cstdint>
-#include <functional>
-#include <span>
+#include <cmath>
+#include <cstring>
+#include <numeric>
 #include <type_traits>
-#include <vector>
 
 namespace strata::atomics {
-
-[[nodiscard]] Benchmark declare();
 
 enum class StateSpace { shared, global };
 inline constexpr auto spaces = choices_of<StateSpace>("shared", "global");
@@ -49,7 +43,6 @@ struct Variant {
   Operation operation = Operation::add_int;
   bool returns = true;
 };
-[[nodiscard]] Variant variant_of(const Params& params);
 
 [[nodiscard]] constexpr bool is_addition(Operation operation) {
   return operation != Operation::cas_int && operation != Operation::exch_int;
@@ -72,12 +65,9 @@ struct Variant {
   return nullptr;
 }
 
-inline constexpr std::uint32_t warps_per_sm = 32;
-inline constexpr std::uint32_t block_threads = warps_per_sm * warp_lanes;
 inline constexpr std::uint32_t in_flight = 4;  ///< chains per lane where rates are timed
 inline constexpr std::uint32_t unroll = 8;     ///< operations between two branches of the loop
-/// Operations of a core between two checks whether another core has finished.
-inline constexpr std::uint32_t turn = 8 * unroll;
+
 inline constexpr std::uint32_t warp_pitch = 128;  ///< distance between the words of warps: a line
 /// Distance between the words of cores: two lines, which are prefetched together.
 inline constexpr std::size_t core_pitch = 128;
@@ -116,9 +106,6 @@ STRATA_HD constexpr Word<operation> word_of(std::uint64_t number) {
     return static_cast<Word<operation>>(number);
   }
 }
-/// The numbers of the first `count` words of `memory`.
-[[nodiscard]] std::vector<std::uint64_t> numbers_in(const void* memory, Operation operation,
-                                                    std::size_t count);
 
 struct LaunchShape {
   std::uint32_t blocks = 1;
@@ -127,18 +114,12 @@ struct LaunchShape {
   [[nodiscard]] std::uint32_t warps() const { return blocks * warps_of_block; }
   [[nodiscard]] std::uint32_t threads() const { return warps() * warp_lanes; }
 };
-/// Where rates are timed, and where latencies are.
-[[nodiscard]] constexpr LaunchShape full_chip(unsigned sms) {
-  return {.blocks = sms, .warps_of_block = warps_per_sm, .chains = in_flight};
-}
-inline constexpr LaunchShape lone_warp{};
 
 /// The word of each lane is warp × by_warp + lane × by_lane bytes from the start.
 struct WordPitch {
   std::uint32_t by_warp = 0;
   std::uint32_t by_lane = 0;
 };
-[[nodiscard]] WordPitch pitch_of(const Variant& variant);
 
 /// Words that a launch touches, including those between targets: block after block in shared
 /// memory, of the grid in global memory, in pairs of lines on a CPU.
@@ -160,8 +141,35 @@ struct Places {
 using Compare =
     std::function<void(std::span<const std::uint64_t> words, std::span<const std::uint32_t> left,
                        const std::function<std::uint64_t(std::size_t)>& done, Tally&)>;
-/// Made once for all launches of a shape.
-[[nodiscard]] Compare comparison(Operation operation, std::uint32_t chains, const Places& places);
+
+/// The rows of both backends. `quantity`: the cost of a worker's operation, times `scale`; the
+/// latency is scaled by `scale_alone`.
+inline Experiment described(const Variant& variant, const char* quantity, double scale,
+                            double workers, double of_an_instruction, double scale_alone = 1) {
+  Experiment experiment;
+  const std::size_t all = variant.returns ? 1 : 0;
+  experiment.slopes.resize(all + 1);
+  if (variant.returns) add_both(experiment, "atomic_latency", "cycle", 0, scale_alone);
+  add_both(experiment, quantity, "cycle", all, scale);
+  experiment.rows.push_back(
+      {"atomics_per_cycle", "1/cycle", By::inside, per_cycle(of_an_instruction / scale, all)});
+  experiment.rows.push_back({"atomic_rate", "1/s", By::outside, per_second(workers, all)});
+  return experiment;
+}
+
+/// The number that a word encodes. A float that is not a whole number becomes one that no check
+/// accepts.
+inline std::uint64_t number_of(Operation operation, std::uint64_t word) {
+  if (operation != Operation::add_float) return word;
+  const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(word));
+  const bool whole = value >= 0 && value < exact_floats && value == std::floor(value);
+  return whole ? static_cast<std::uint64_t>(value) : ~std::uint64_t{0};
+}
+
+/// What is summed: the words themselves or, for exchanges, their hashes.
+inline std::uint64_t summed(Operation operation, std::uint64_t word) {
+  return operation == Operation::exch_int ? hashed_word(static_cast<std::uint32_t>(word)) : word;
+}
 
 /// What a launch has in the place of an argument that is otherwise 0: the operand of an addition
 /// then depends on the result of the one before. Of a float, the lowest bit of its exponent, so
@@ -172,31 +180,156 @@ inline constexpr std::uint32_t altered_zero = 0x00800000U;
 [[nodiscard]] Compare chained(Operation operation, std::uint32_t chains, const Places& places);
 
 /// Operations of a worker in a long launch of about `seconds`; fewer where floats would be inexact.
-[[nodiscard]] std::uint32_t operations_for(Operation operation, const Places& places,
-                                           std::uint32_t unit, double seconds, double seconds_each);
+inline std::uint32_t operations_for(Operation operation, const Places& places, std::uint32_t unit,
+                                    double seconds, double seconds_each) {
+  constexpr double least_each = 5e-9;  // no chip is as fast: bounds the number of operations
+  constexpr std::uint32_t largest_operand = 2;
+  auto most = static_cast<std::uint32_t>(seconds / std::max(seconds_each, least_each));
+  if (operation == Operation::add_float) {
+    const auto sharers = std::ranges::count(places.target, places.target.front());
+    most = std::min(most,
+                    (exact_floats - 4) / (static_cast<std::uint32_t>(sharers) * largest_operand));
+  }
+  return std::max(2U, most / unit) * unit;
+}
 
-/// Where a warp alone has its words in global memory: a line, or two, in each of `candidates`
-/// pieces of a buffer.
-inline constexpr std::uint32_t candidates = 64;
-inline constexpr std::uint32_t candidate_pitch = 65536;
-inline constexpr std::uint32_t places_alone = 16;  ///< that it visits in a timed launch
-/// Byte offsets of the candidates, in that order; by default the first one first.
-[[nodiscard]] std::vector<std::uint32_t> candidate_offsets(
-    std::span<const std::uint32_t> order = {});
-/// An order of the candidates in which half of the first `places_alone` are near and half far, if
-/// their cycles fall into two groups; otherwise the given one.
-struct Homes {
-  std::vector<std::uint32_t> order;
-  bool are_two = false;
-};
-[[nodiscard]] Homes balanced(std::span<const double> cycles);
-/// Rows of near and far words, if there are two sides, and facts. The cells of a sample's first
-/// slope are the cycles of an operation at each place.
-void add_sides(Experiment& experiment, bool are_two);
+inline auto sized(Operation operation, const Places& places, std::uint32_t unit, double seconds) {
+  return [=](const std::function<Launched(const Length&)>& run) {
+    return size_by_trials(run, unit, [&](double seconds_each) {
+      return operations_for(operation, places, unit, seconds, seconds_each);
+    });
+  };
+}
 
-/// If something is returned, the first slope is of a chain alone; the last is of all workers. Per
-/// operation of a worker.
-[[nodiscard]] Experiment describe(const Variant& variant, unsigned sms);
-[[nodiscard]] Experiment describe_host(const Variant& variant, std::size_t cores);
+inline Variant variant_of(const Params& params) {
+  return {.space = spaces.of(params.at("space")),
+          .target = targets.of(params.at("target")),
+          .operation = operations.of(params.at("operation")),
+          .returns = returning.of(params.at("returns"))};
+}
+
+inline Benchmark declare() {
+  return {
+      .suite = "micro",
+      .name = "atomics",
+      .question = "What does an atomic operation cost, alone and under contention?",
+      .axes = {spaces.axis("space", "memory level of the words"),
+               operations.axis("operation", "addition, compare and swap, or exchange"),
+               returning.axis("returns", "whether the old value is returned (atom) or not (red)"),
+               targets.axis("target",
+                            "one word for all lanes (cores of a CPU), one per warp, one per core "
+                            "on shared lines, or one per lane")},
+      .quantities =
+          {{"atomic_latency",
+            "cycles of an operation of one warp, or one core, that needs the previous result; in "
+            "global memory the mean of words in the near and in the far half of L2"},
+           {"atomic_latency_near", "the same for words whose home is the half near the SM"},
+           {"atomic_latency_far", "the same for words whose home is the far half"},
+           {"warp_atomic_cycles", "SM cycles of a warp's operation on full SMs"},
+           {"core_atomic_cycles", "cycles of a core's operation with all cores at work"},
+           {"atomics_per_cycle", "operations of lanes per SM; per core of a CPU"},
+           {"atomic_rate", "operations of lanes on all SMs; on all cores of a CPU"},
+           {"core_clock", "clock of the core during the work"}},
+      .seconds_per_case = 0.04,
+      .excludes = [](const Params& params, Backend backend) -> std::optional<std::string> {
+        if (const char* const why = why_not(variant_of(params), backend)) return why;
+        return std::nullopt;
+      }};
+}
+
+/// The numbers of the first `count` words of `memory`.
+inline std::vector<std::uint64_t> numbers_in(const void* memory, Operation operation,
+                                             std::size_t count) {
+  std::vector<std::uint64_t> numbers(count);
+  const std::size_t width = width_of(operation);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::memcpy(&numbers[i], static_cast<const std::byte*>(memory) + i * width, width);
+    numbers[i] = number_of(operation, numbers[i]);
+  }
+  return numbers;
+}
+
+inline WordPitch pitch_of(const Variant& variant) {
+  const std::uint32_t width = width_of(variant.operation);
+  if (variant.target == Target::same) return {};
+  if (variant.target == Target::warp) return {.by_warp = warp_pitch};
+  return {.by_warp = warp_lanes * width, .by_lane = width};
+}
+
+inline Places Places::of_threads(const Variant& variant, const LaunchShape& shape) {
+  const bool shared = variant.space == StateSpace::shared;
+  const std::uint32_t warps = shared ? shape.warps_of_block : shape.warps();  // of an area
+  const std::uint32_t width = width_of(variant.operation);
+  const WordPitch pitch = pitch_of(variant);
+  const std::uint32_t area = std::max(warp_pitch, warps * pitch.by_warp) / width;
+  Places places{.words = std::size_t{area} * shape.warps() / warps, .area = area};
+  for (std::uint32_t thread = 0; thread < shape.threads(); ++thread) {
+    const std::uint32_t warp = thread / warp_lanes;
+    const std::uint32_t byte = warp % warps * pitch.by_warp + thread % warp_lanes * pitch.by_lane;
+    places.target.push_back(warp / warps * area + byte / width);
+  }
+  return places;
+}
+
+inline Places Places::of_cores(const Variant& variant, std::size_t cores) {
+  if (variant.target == Target::warp) throw std::logic_error{"no core has that target"};
+  const auto of_lines = static_cast<std::uint32_t>(core_pitch / width_of(variant.operation));
+  const std::uint32_t pitch = variant.target == Target::same   ? 0
+                              : variant.target == Target::line ? 1
+                                                               : of_lines;
+  Places places;
+  for (std::uint32_t core = 0; core < cores; ++core)
+    places.target.push_back(core * pitch);
+  places.words = places.area = std::size_t{places.target.back() / of_lines + 1} * of_lines;
+  return places;
+}
+
+inline Places Places::times(std::uint32_t copies) const {
+  Places all{.words = copies * words, .area = area};
+  for (std::uint32_t copy = 0; copy < copies; ++copy) {
+    for (const std::uint32_t word : target)
+      all.target.push_back(static_cast<std::uint32_t>(copy * words) + word);
+  }
+  return all;
+}
+
+/// Made once for all launches of a shape.
+inline Compare comparison(Operation operation, std::uint32_t chains, const Places& places) {
+  std::vector<std::uint64_t> first;
+  for (std::size_t i = 0; i < places.words; ++i) {
+    const auto index = static_cast<std::uint32_t>(i % places.area);
+    first.push_back(summed(operation, initial_word(operation, index)));
+  }
+  std::vector<std::uint64_t> operands(places.target.size());  // of each worker: of all its chains
+  for (std::uint32_t worker = 0; worker < operands.size(); ++worker) {
+    for (std::uint32_t chain = 0; chain < chains; ++chain)
+      operands[worker] += summed(operation, operand_of(operation, worker, chain));
+  }
+  return [=, target = places.target](
+             std::span<const std::uint64_t> words, std::span<const std::uint32_t> left,
+             const std::function<std::uint64_t(std::size_t)>& done, Tally& tally) {
+    if (words.size() != first.size() || left.size() != target.size()) {
+      throw std::length_error{"a result of another launch"};
+    }
+    std::vector<std::uint64_t> wanted = first;
+    for (std::size_t worker = 0; worker < target.size(); ++worker) {
+      std::uint64_t& word = wanted[target[worker]];
+      if (is_addition(operation)) {
+        word += done(worker) / chains * operands[worker];
+        tally.one(left[worker] == static_cast<std::uint32_t>(operands[worker]));
+      } else if (operation == Operation::exch_int) {
+        // Every value is somewhere: what a worker holds is missing from its word.
+        word += operands[worker] - left[worker];
+      } else {
+        word += std::uint64_t{left[worker]} * swap_step;
+        // A lone worker tries, loses, and wins with the value that it found.
+        if (target.size() == 1 && chains == 1) tally.one(left[worker] == done(worker) / 2);
+      }
+    }
+    const std::uint64_t mask = operation == Operation::add_int64 ? ~std::uint64_t{0} : 0xFFFFFFFFU;
+    for (std::size_t i = 0; i < words.size(); ++i)
+      tally.one(summed(operation, words[i]) == (wanted[i] & mask));
+  };
+}
 
 }  // namespace strata::atomics

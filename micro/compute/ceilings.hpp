@@ -7,22 +7,15 @@
 // includes four loop instructions per 512.
 #pragma once
 
-#include "harness/case/benchmark.hpp"
-#include "harness/case/choices.hpp"
+#include "harness/cuda/benchmark.cuh"
 #include "micro/compute/operations.hpp"
 
-#include <tuple>
-
 namespace strata::ceilings {
-
-[[nodiscard]] Benchmark declare();
 
 /// Data types of the multiply-adds.
 enum class Arithmetic : std::uint8_t { fp32, fp64, fp16x2, bf16x2, int32, int8_dp4a };
 inline constexpr auto arithmetics =
     choices_of<Arithmetic>("fp32", "fp64", "fp16x2", "bf16x2", "int32", "int8_dp4a");
-using MultiplyAdds = std::tuple<operations::Ffma, operations::Dfma, operations::Hfma2,
-                                operations::Bfma2, operations::Imad, operations::Dp4a>;
 
 [[nodiscard]] constexpr bool is_floating(Arithmetic arithmetic) {
   return arithmetic < Arithmetic::int32;
@@ -37,17 +30,6 @@ using MultiplyAdds = std::tuple<operations::Ffma, operations::Dfma, operations::
 enum class Form : std::uint8_t { alternating, steady, square, uniform };
 inline constexpr auto forms = choices_of<Form>("alternating", "steady", "square", "uniform");
 
-/// The multiply-add of a form, and its operands.
-[[nodiscard]] constexpr const char* operands_of(Form form) {
-  constexpr std::array<const char*, 4> words{
-      "a*x + b, three registers, other a and b at each step",
-      "a*x + b, three registers, the same a and b for many instructions",
-      "x*x - c, two registers",
-      "a*x + b, two registers and a factor that all lanes share",
-  };
-  return words.at(static_cast<std::size_t>(form));
-}
-
 /// Why a GPU does not measure the arithmetic in this form; null if it does, and a kernel exists.
 [[nodiscard]] constexpr const char* why_not(Arithmetic arithmetic, Form form) {
   if (!is_floating(arithmetic) && form != Form::alternating) {
@@ -59,97 +41,50 @@ inline constexpr auto forms = choices_of<Form>("alternating", "steady", "square"
   return nullptr;
 }
 
-/// a·x + b, with other operands of the lane at each step; chains in the same step share them.
-template <class Op>
-struct Alternating : Op {
-  static constexpr unsigned chains = 4;
-  static constexpr std::uint32_t run = 1;
-  static constexpr bool is_uniform = false;
-};
-
-/// The same with operands that are used for a hundred instructions of a warp before others replace
-/// them.
-template <class Op>
-struct Steady : Op {
-  static constexpr unsigned chains = 8;
-  static constexpr std::uint32_t run = operations::long_run;
-  static constexpr bool is_uniform = false;
-};
-
-/// The same with a factor that all lanes share: it is in a uniform register or constant memory,
-/// so that an instruction reads two registers of the lane.
-template <class Op>
-struct Uniform : Steady<Op> {
-  static constexpr bool is_uniform = true;
-  static operations::Operands<typename Op::Word> operands(std::uint32_t lane) {
-    auto own = Op::operands(lane);
-    own.a = Op::operands(0).a;
-    return own;
+inline std::optional<std::string> excludes(const Params& params, Backend backend) {
+  const Arithmetic arithmetic = arithmetics.of(params.at("arithmetic"));
+  const Form form = forms.of(params.at("form"));
+  if (backend == Backend::cuda) {
+    if (const char* const why = why_not(arithmetic, form)) return why;
+    return std::nullopt;
   }
-};
-
-/// x·x − c with c from 17/16 to 19/16: two different registers. The chain alternates in the end
-/// between two numbers, one near −1 and a small positive one.
-template <class Op>
-struct Square : Steady<Op> {
-  using Word = typename Op::Word;
-  static operations::Operands<Word> operands(std::uint32_t lane) {
-    const auto number = [&](std::uint32_t which) {
-      constexpr int digits = 20;
-      return operations::fraction<double>(4 * lane + which, digits);
-    };
-    const auto c = [&](std::uint32_t which) {
-      return Op::word_of(-(1 + (number(which) - 0.5) / 8));
-    };
-    return {.start = Op::word_of(number(0) / 4), .b = {c(1), c(2)}};
+  // A CPU runs one of these cases: the form whose operands are always available.
+  if (form != Form::steady || params.at("warps_per_sm") != "32") {
+    return "a CPU has neither warps nor register banks";
   }
-  static Word step(Word x, Word /*a*/, Word b) { return Op::step(x, x, b); }
-#ifdef __CUDACC__
-  static __device__ __forceinline__ void apply(Word& x, Word /*a*/, Word b) {
-    Op::apply(x, x, b);
-  }
-#endif
-};
-
-/// What runs on a GPU.
-struct Shape {
-  Arithmetic arithmetic = Arithmetic::fp32;
-  Form form = Form::alternating;
-  unsigned warps = 16;  ///< of the one block on each SM
-};
-inline constexpr unsigned most_warps_per_sm = 32;
-
-/// Calls use.template operator()<Op>() for the operation of a shape in its form.
-template <class Use>
-auto with_operation(const Shape& shape, Use&& use) {
-  using enum Arithmetic;
-  using enum Form;
-  return with_value<fp32, fp64, fp16x2, bf16x2, int32, int8_dp4a>(
-      shape.arithmetic, [&]<Arithmetic arithmetic>() {
-        using Op = std::tuple_element_t<static_cast<std::size_t>(arithmetic), MultiplyAdds>;
-        using Forms = std::tuple<Alternating<Op>, Steady<Op>, Square<Op>, Uniform<Op>>;
-        return with_value<alternating, steady, square, uniform>(shape.form, [&]<Form form>() {
-          if constexpr (why_not(arithmetic, form) == nullptr) {
-            return use
-                .template operator()<std::tuple_element_t<static_cast<std::size_t>(form), Forms>>();
-          } else {
-            return decltype(use.template operator()<Alternating<Op>>()){};
-          }
-        });
-      });
+  if (arithmetic > Arithmetic::fp64) return "only these are peaks of every CPU";
+  return std::nullopt;
 }
 
-[[nodiscard]] operations::Shape in_form(const Shape& shape);
+/// The rows that both backends have for the slope `index`, and their timers.
+inline void add_common_rows(Experiment& experiment, std::size_t index) {
+  add_both(experiment, "instruction_cycles", "cycle", index);
+  experiment.rows.push_back(grid_time(index));
+}
 
-/// Instructions of threads per cycle of an SM of this compute capability ("9.0"), by the CUDA C++
-/// Best Practices Guide 13, "Throughput of Native Arithmetic Instructions", which counts results: a
-/// packed instruction has two. Empty if the guide gives none.
-[[nodiscard]] std::optional<int> lanes_per_sm(std::string_view capability, Arithmetic arithmetic);
-
-/// A launch writes the first warp's `ends`. Per instruction of a warp, on one SM.
-[[nodiscard]] Experiment describe(const Shape& shape, const GpuFacts& gpu,
-                                  std::span<const std::uint64_t> ends);
-/// Slopes of the first core alone, then of all `cores`. Per instruction of a core.
-[[nodiscard]] Experiment describe(std::size_t cores, std::size_t lanes);
+inline Benchmark declare() {
+  return {.suite = "micro",
+          .name = "ceilings",
+          .question = "How much arithmetic does the chip do per second, and how much should it do?",
+          .axes = {arithmetics.axis("arithmetic", "data type of the multiply-adds"),
+                   forms.axis(
+                       "form",
+                       "operands: from different registers at each step, from the same ones for "
+                       "many steps, two of the three in one register, or one shared by all lanes"),
+                   listed_axis("warps_per_sm", "warps of the block on each SM", {"8", "16", "32"},
+                               {"16", "32"})},
+          .counter_sets = {"flops"},
+          .quantities = {{"flops_per_second",
+                          "floating-point operations, whole chip; measured and modelled"},
+                         {"flops_per_second_of_one_core", "host: the first core alone"},
+                         {"operations_per_second",
+                          "integer operations, whole chip; measured and modelled"},
+                         {"share_of_limit", "share of the limit by SMs, lanes and measured clock"},
+                         {"instruction_cycles", "SM cycles per warp instruction (host: per core)"},
+                         {"grid_time", "duration of the whole launch, including start-up"},
+                         {"core_clock", "clock of the core under this load"}},
+          .seconds_per_case = 0.15,
+          .excludes = excludes};
+}
 
 }  // namespace strata::ceilings

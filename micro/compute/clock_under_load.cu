@@ -1,26 +1,400 @@
-// All arithmetic mixes are one kernel, whose steps follow from the mix at compile time; `memory`
-// has one of its own.
-#include "harness/base/error.hpp"
-#include "harness/cuda/access.cuh"
-#include "harness/cuda/buffer.hpp"
-#include "harness/cuda/cuda_machine.hpp"
-#include "harness/cuda/fill.hpp"
+// Which clock do the SMs hold under which load, which clock does the driver report, and how much
+// power is drawn?
+//
+// Every SM runs 16 warps of one instruction mix in launches of 25 ms, from rest: first for
+// `seconds`, where each launch gives a point of the clock over time, then for the samples. The
+// kernel's clock is %clock64 over %globaltimer of every warp. Meanwhile a host thread queries NVML
+// for its clock, the power drawn and the reasons for a lower clock. The driver may report a clock
+// that no SM has: then cycles and seconds are right, but a rate computed from one of them and the
+// driver's clock is not. Data are random, because repetitive data draw less power. Between two
+// launches the device waits about 0.1 ms for the host.
+//   fma              x → x·x + c, eight chains a warp: a chaotic map, which never settles
+//   idle_lanes       the same in one lane of each warp
+//   mufu             a power of two for each of those multiply-adds, and a sum
+//   tensor           products of 16×16 and 16×8 half-precision numbers (mma.sync), accumulated in
+//                    single precision; all are integers, so that sums are exact and can be checked
+//   fma_tensor       four multiply-adds for each product
+//   fma_tensor_mufu  the same with a power of two and a sum
+//   memory           16 bytes a lane, eight at once, from a range many times the size of L2
+#include "harness/cuda/benchmark.cuh"
 #include "harness/cuda/nvml_watch.hpp"
-#include "harness/cuda/occupancy.hpp"
-#include "harness/cuda/reduce.cuh"
-#include "harness/measure/engine.hpp"
-#include "micro/compute/chains.cuh"
-#include "micro/compute/clock_under_load.hpp"
+#include "micro/compute/chains.hpp"
+#include "micro/compute/load_mixes.hpp"
+#include "micro/compute/operations.hpp"
 
-#include <cuda_runtime_api.h>
-
-#include <algorithm>
 #include <chrono>
-#include <optional>
+#include <cmath>
+#include <limits>
+#include <memory>
 #include <thread>
 
+#ifdef __CUDACC__
+#include "micro/compute/chains.cuh"
+#endif
+
 namespace strata::clock_under_load {
+
+/// Duration of the load before the first sample.
+constexpr Choices load_seconds{std::pair{"0.1", 0.1}, std::pair{"1", 1.0}};
+
+/// Addresses of the loads of `memory`: in round r warp w of the grid reads piece (r mod turns) ×
+/// warps of the grid + w, each once per iteration.
+constexpr unsigned in_flight = 8;
+constexpr std::uint32_t piece_words = in_flight * warp_lanes * 4;
+struct Range {
+  std::uint32_t grid_warps = 0;
+  std::uint32_t turns = 0;
+
+  [[nodiscard]] std::uint64_t words() const {
+    return std::uint64_t{turns} * grid_warps * piece_words;
+  }
+  /// What warp `warp` adds up in so many rounds.
+  [[nodiscard]] std::uint32_t sum(std::uint32_t rounds, std::uint64_t warp) const {
+    const auto of_round = [&](std::uint32_t turn) {
+      return LinearWords{}.sum((std::uint64_t{turn} * grid_warps + warp) * piece_words,
+                               piece_words);
+    };
+    std::uint32_t all = 0;
+    for (std::uint32_t turn = 0; turn < turns; ++turn)
+      all += (rounds / turns + (turn < rounds % turns ? 1 : 0)) * of_round(turn);
+    return all;
+  }
+};
+
+/// The host's work beside the launches.
+struct Beside {
+  std::function<void()> rest;                           ///< waits while the device does nothing
+  std::function<void()> watch;                          ///< NVML is queried from now on
+  std::function<double()> elapsed;                      ///< seconds since
+  std::function<std::vector<TimedReading>()> readings;  ///< all of them; ends the watch
+  std::function<Facts()> violations;  ///< NVML's: seconds since the driver was loaded
+};
+
+struct Load {
+  Mix mix = Mix::fma;
+  double seconds = 0.1;  ///< before the first sample
+};
+
+
+
+// --- Multiply-adds and powers of two
+
 namespace {
+
+// --- Products of whole numbers
+
+static_assert(recipe_of(Mix::fma_tensor_mufu).steps == 2 * products * pairs_of_round);
+
+static_assert(recipe_of(Mix::fma_tensor).steps == 2 * products * pairs_of_round);
+
+static_assert(recipe_of(Mix::tensor).steps == 2 * products * pairs_of_round);
+
+/// Relative: for an approximation and the sum that follows it.
+constexpr double tolerance = 2e-6;
+
+// --- What is computed from a launch
+
+constexpr double launch_seconds = 25e-3;  // so that the drawn power is the load's, not its start's
+
+struct Point {
+  double seconds = 0;  ///< the middle of a launch, by the timer that all SMs share
+  double hertz = 0;
+};
+Point point_of(const Launched& launched) {
+  constexpr double nano = 1e-9;
+  std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t last = 0;
+  for (const Stamp& stamp : launched.stamps) {
+    first = std::min(first, stamp.nanoseconds[0]);
+    last = std::max(last, stamp.nanoseconds[1]);
+  }
+  return {nano * (static_cast<double>(first) + static_cast<double>(last - first) / 2),
+          median_hertz(launched)};
+}
+
+/// The median SM's cycles. The cells are the clocks of the slowest and the fastest writer.
+Window median_sm_and_ends() {
+  Window window = median_sm(warps);
+  window.read = [median = window.read](const Launched& brief, const Launched& full) {
+    Inside inside = median(brief, full);
+    double low = std::numeric_limits<double>::infinity();
+    double high = 0;
+    for (const Stamp& stamp : full.stamps) {
+      const double hertz = 1e9 * static_cast<double>(stamp.cycles[1] - stamp.cycles[0]) /
+                           static_cast<double>(stamp.nanoseconds[1] - stamp.nanoseconds[0]);
+      low = std::min(low, hertz);
+      high = std::max(high, hertz);
+    }
+    inside.cells = {low, high};
+    return inside;
+  };
+  return window;
+}
+
+/// What was recorded while the load ran.
+struct Watched {
+  std::vector<Point> launches;                        ///< before the first sample
+  Facts violations;                                   ///< before the first launch
+  std::optional<std::vector<TimedReading>> readings;  ///< during the samples
+};
+
+/// The readings taken during the samples, or all of them if there are none.
+const std::vector<TimedReading>& readings_of(Watched& watched, const Load& load,
+                                             const Beside& beside) {
+  if (!watched.readings) {
+    auto all = beside.readings();
+    const auto of_samples = std::ranges::find_if(
+        all, [&](const TimedReading& one) { return one.seconds >= load.seconds; });
+    if (of_samples != all.end()) all.erase(all.begin(), of_samples);
+    watched.readings = std::move(all);
+  }
+  return *watched.readings;
+}
+
+template <class Value>
+std::vector<double> of_all(const std::vector<TimedReading>& readings,
+                           std::optional<Value> NvmlReading::*what) {
+  std::vector<double> values;
+  for (const TimedReading& one : readings) {
+    if (const auto& value = one.reading.*what) values.push_back(static_cast<double>(*value));
+  }
+  return values;
+}
+
+void tell_launches(Session& session, const std::vector<Point>& launches) {
+  Measurement clock{
+      .quantity = "clock_since_start", .unit = "Hz", .method = "clock64_over_globaltimer"};
+  Measurement time{.quantity = "since_start", .unit = "s", .method = "globaltimer"};
+  for (const Point& one : launches) {
+    clock.samples.push_back(one.hertz);
+    time.samples.push_back(one.seconds - launches.front().seconds + launch_seconds / 2);
+  }
+  if (launches.empty()) return;
+  session.add_unrepeated(std::move(clock),
+                         "a sample is one launch of a series that starts at rest");
+  session.add_unrepeated(std::move(time), "a sample is one launch of a series that starts at rest");
+}
+
+/// Rows and facts from NVML.
+void tell_readings(Session& session, const std::vector<TimedReading>& readings) {
+  const auto row = [&](const char* quantity, const char* unit, const char* method,
+                       std::vector<double> samples) {
+    if (samples.empty()) return false;
+    session.add(Measurement{.quantity = quantity,
+                            .unit = unit,
+                            .provenance = Provenance::reported,
+                            .method = method,
+                            .samples = std::move(samples)});
+    return true;
+  };
+  row("driver_clock", "Hz", "nvml", of_all(readings, &NvmlReading::sm_hertz));
+  if (!row("power", "W", "nvml_instant", of_all(readings, &NvmlReading::watts)))
+    row("power", "W", "nvml_mean", of_all(readings, &NvmlReading::mean_watts));
+  std::uint64_t reasons = 0;
+  std::size_t known = 0;
+  std::size_t throttled = 0;
+  for (const TimedReading& one : readings) {
+    if (!one.reading.reasons) continue;
+    ++known;
+    reasons |= *one.reading.reasons;
+    throttled += (*one.reading.reasons & throttling_bits) != 0 ? 1 : 0;
+  }
+  session.fact("driver_readings", static_cast<std::int64_t>(readings.size()));
+  if (known == 0) return;
+  session.fact("throttle_reasons", static_cast<std::int64_t>(reasons));
+  session.fact("throttled_share", static_cast<double>(throttled) / static_cast<double>(known));
+}
+
+/// By how much each number of seconds has grown.
+Facts grown(const Facts& before, const Facts& after) {
+  Facts facts;
+  for (const auto& [name, value] : after) {
+    const auto found = before.find(name);
+    if (found == before.end()) continue;
+    facts[name] = std::get<double>(value) - std::get<double>(found->second);
+  }
+  return facts;
+}
+
+CountPlan counted_loads(const GpuFacts& gpu) {
+  constexpr std::uint32_t rounds = 16;
+  const std::uint64_t requests = std::uint64_t{gpu.sms} * warps * rounds * in_flight;
+  constexpr std::uint64_t sectors = 16;  // of a warp that loads 16 bytes a lane
+  return {.length = {.rounds = rounds},
+          .loads = LoadPrediction{.requests = requests, .sectors = sectors * requests},
+          .served_by = ServedBy::dram,
+          .rows = LoadRows::none};
+}
+
+std::optional<CountPlan> counted_arithmetic(Mix mix, const GpuFacts& gpu) {
+  constexpr std::uint32_t rounds = 16;
+  const Recipe recipe = recipe_of(mix);
+  if (recipe.fma == 0) return std::nullopt;
+  const double turns = double{rounds} * warps * gpu.sms * recipe.steps;  // steps of warps
+  const double lanes = recipe.one_lane ? 1 : warp_lanes;
+  // Both launches do one more round: only a launch that enters the loop prepares the loop's
+  // operands.
+  CountPlan plan{.length = {.rounds = rounds + 1},
+                 .none = {.rounds = 1},
+                 .expected = {{.quantity = "fp32_fma",
+                               .predicted = turns * (recipe.fma + recipe.mufu) * lanes}},
+                 .model = "chain_length",
+                 .unit = "step",
+                 .units = turns};
+  if (recipe.mufu > 0)
+    plan.expected.push_back({.quantity = "xu_instructions", .predicted = turns * recipe.mufu});
+  return plan;
+}
+
+/// Compares the multiply-adds of the first warp with the host's, and every other warp by its
+/// checksum.
+auto verified(Mix mix, std::span<const std::uint64_t> ends) {
+  const Rows rows = rows_of(mix);
+  const auto is_approximate = [rows](std::size_t row) {
+    return row >= rows.fma && row < rows.fma + rows.mufu;
+  };
+  return [=, of_rounds = operations::once_each([mix](std::uint32_t rounds) {
+               return expected_ends(mix, rounds);
+             })](const Call& call, std::span<const Stamp> stamps, Tally& tally) mutable {
+    const WarpWords& wanted = of_rounds(call.length.rounds);
+    std::uint64_t checksum = 0;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      tally.one(
+          operations::alike(ends[i], wanted.at(i), is_approximate(i / warp_lanes) ? tolerance : 0));
+      checksum += operations::checksum_part(ends[i], i);
+    }
+    for (const Stamp& stamp : stamps)
+      tally.one(stamp.result == checksum);
+  };
+}
+
+Benchmark declare() {
+  return {
+      .suite = "micro",
+      .name = "clock_under_load",
+      .question = "Which clock do the SMs hold under each load, and what does the driver report?",
+      .axes = {mixes.axis("mix", "work of every SM"),
+               load_seconds.axis("seconds",
+                                 "duration of this load, from rest, before the first sample")},
+      .counter_sets = {"flops", "issue"},
+      .quantities = {{"core_clock", "clock of the SMs under this load"},
+                     {"slowest_clock", "clock of the slowest SM, by its warp"},
+                     {"fastest_clock", "clock of the fastest SM, by its warp"},
+                     {"driver_clock", "SM clock that NVML reports during the load"},
+                     {"power", "power that NVML reports during the load"},
+                     {"clock_since_start", "SM clock of each launch from rest"},
+                     {"since_start", "mid-time of each of those launches"},
+                     {"instruction_cycles", "SM cycles per warp instruction"},
+                     {"instructions_per_second", "instructions of warps, whole chip"},
+                     {"read_bandwidth", "memory: bytes read by the whole chip"},
+                     {"grid_time", "duration of the whole launch, including start-up"}},
+      .seconds_per_case = 1.3,
+      .excludes = {}};
+}
+
+Range range_of(const GpuFacts& gpu) {
+  constexpr std::uint64_t times_l2 = 8;
+  const std::uint32_t grid_warps = gpu.sms * warps;
+  const std::uint64_t turn_bytes = std::uint64_t{grid_warps} * piece_words * sizeof(std::uint32_t);
+  return {grid_warps, static_cast<std::uint32_t>(times_l2 * gpu.l2_bytes / turn_bytes + 1)};
+}
+
+/// A launch writes the first warp's `ends`, or the sum of each warp. Per warp instruction of the
+/// mix, on one SM.
+Experiment describe(const Params& params, const GpuFacts& gpu, const Beside& beside,
+                    std::span<const std::uint64_t> ends) {
+  const Load load{.mix = mixes.of(params.at("mix")),
+                  .seconds = load_seconds.of(params.at("seconds"))};
+  if (rows_of(load.mix).mma > 0 && gpu.major < 8) {
+    throw Skipped{"mma.sync.m16n8k16 needs compute capability 8.0; this device has " +
+                  gpu.compute_capability};
+  }
+  const bool memory = load.mix == Mix::memory;
+  const Recipe recipe = recipe_of(load.mix);
+  const double of_round = double{warps} * (memory ? in_flight : recipe.instructions());
+  const auto watched = std::make_shared<Watched>();
+
+  Slope slope{.start = memory ? Start::evicted : Start::as_left,
+              .writers = std::size_t{gpu.sms} * warps,
+              .window = median_sm_and_ends()};
+  if (memory) {
+    slope.verify = results_are([range = range_of(gpu)](const Call& call, std::size_t warp) {
+      return std::uint64_t{range.sum(call.length.rounds, warp)};
+    });
+  } else {
+    slope.verify = verified(load.mix, ends);
+  }
+  slope.size = [=](const std::function<Launched(const Length&)>& run) {
+    Lengths lengths = lengths_by_trial(launch_seconds, of_round)(run);
+    if (const std::uint32_t most = most_rounds(load.mix); lengths.full.rounds > most)
+      lengths = fifth_and_whole(most, of_round);
+    // The host computes the expected results of these lengths now, so that the device does not wait
+    // for them later.
+    for (const Length& length : {lengths.brief, lengths.full})
+      (void)run(length);
+    watched->violations = beside.violations();
+    beside.rest();
+    beside.watch();
+    do {
+      watched->launches.push_back(point_of(run(lengths.full)));
+    } while (beside.elapsed() < load.seconds);
+    return lengths;
+  };
+
+  Experiment experiment;
+  experiment.slopes = {std::move(slope)};
+  add_both(experiment, "instruction_cycles", "cycle");
+  experiment.rows.push_back(
+      {"instructions_per_second", "instruction/s", By::outside, per_second(gpu.sms)});
+  if (memory) {
+    constexpr double bytes = 16.0 * warp_lanes;
+    experiment.rows.push_back({.quantity = "read_bandwidth",
+                               .unit = "B/s",
+                               .method = By::outside,
+                               .value = per_second(bytes * gpu.sms),
+                               .most = gpu.dram_pin_bandwidth});
+  }
+  for (const auto& [quantity, cell] : {std::pair{"slowest_clock", 0}, {"fastest_clock", 1}}) {
+    experiment.rows.push_back({quantity, "Hz", By::clock,
+                               of_slope([cell = static_cast<std::size_t>(cell)](const Seen& seen) {
+                                 return seen.inside.cells.at(cell);
+                               })});
+  }
+  experiment.rows.push_back(grid_time());
+  experiment.checked = memory ? "warp sums against the closed form"
+                              : operations::what_was_checked(recipe.mufu > 0 ? tolerance : 0);
+  experiment.placement = Placement{.cores = gpu.sms, .per_core = int{warps}};
+  experiment.counts = memory ? counted_loads(gpu) : counted_arithmetic(load.mix, gpu);
+  experiment.not_counted = "no counter for this operation";
+  if (memory) experiment.unproved = {.gate = "level"};
+  experiment.reported_hertz = [=]() -> std::optional<double> {
+    const auto hertz = of_all(readings_of(*watched, load, beside), &NvmlReading::sm_hertz);
+    return hertz.empty() ? std::nullopt : std::optional{median(hertz)};
+  };
+  experiment.conclude = [=](Session& session, const std::vector<Sample>& /*samples*/) {
+    tell_launches(session, watched->launches);
+    tell_readings(session, readings_of(*watched, load, beside));
+    for (const auto& [name, value] : grown(watched->violations, beside.violations()))
+      session.fact(name, value);
+  };
+  experiment.facts = [=](const Experiment&) {
+    const auto of_turn = [&](unsigned of_step) { return std::int64_t{recipe.steps} * of_step; };
+    return Facts{{"multiply_adds_of_a_turn", of_turn(recipe.fma + recipe.mufu)},
+                 {"products_of_a_turn", of_turn(recipe.mma)},
+                 {"special_functions_of_a_turn", of_turn(recipe.mufu)},
+                 {"loads_of_a_turn", std::int64_t{memory ? in_flight : 0}}};
+  };
+  return experiment;
+}
+
+Experiment describe(const Params& params, const GpuFacts& gpu) {
+  return describe(params, gpu, {}, {});
+}
+
+#ifdef __CUDACC__
+
+// All arithmetic mixes are one kernel, whose steps follow from the mix at compile time; `memory`
+// has one of its own.
 
 /// Wanted: HMMA.16816.F32
 __device__ __forceinline__ void multiply_add(float* sum, const std::uint32_t (&a)[words_of_a],
@@ -167,18 +541,14 @@ class Watcher {
 };
 
 void run(Session& session) {
-  const GpuFacts gpu = gpu_facts(session.device().identity().facts);
+  const GpuFacts gpu = session.gpu();
   const Mix mix = mixes.of(session.param("mix"));
-  const Rows rows = rows_of(mix);
-  if (rows.mma > 0 && gpu.major < 8)
-    throw Skipped{"mma.sync.m16n8k16 needs compute capability 8.0; this device has " +
-                  gpu.compute_capability};
   CudaMachine machine{session, std::size_t{gpu.sms} * warps};
   const cudaStream_t stream = machine.stream().get();
   Watcher watcher{session};
-  const Load load{.mix = mix, .seconds = load_seconds.of(session.param("seconds"))};
-  auto& ends = machine.output<std::uint64_t>(std::max<std::size_t>(rows.all(), 1) * warp_lanes);
-  Experiment experiment = describe(load, gpu, watcher.beside(), ends.landed());
+  auto& ends =
+      machine.output<std::uint64_t>(std::max<std::size_t>(rows_of(mix).all(), 1) * warp_lanes);
+  Experiment experiment = describe(session.params(), gpu, watcher.beside(), ends.landed());
   auto& launch = experiment.slopes.front().launch;
   const auto keep = [&](const void* kernel) {
     experiment.kernels = {kernel};
@@ -209,7 +579,9 @@ void run(Session& session) {
   measure(session, machine, experiment);
 }
 
-STRATA_BENCHMARK(declare, cuda, run);
+#endif
+
+STRATA_GPU_BENCHMARK(declare, describe, run);
 
 }  // namespace
 }  // namespace strata::clock_under_load

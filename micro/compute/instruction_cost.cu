@@ -1,15 +1,166 @@
-#include "harness/case/choices.hpp"
-#include "harness/cuda/buffer.hpp"
-#include "harness/cuda/cuda_machine.hpp"
-#include "harness/cuda/occupancy.hpp"
-#include "harness/measure/engine.hpp"
-#include "micro/compute/chains.cuh"
 #include "micro/compute/instruction_cost.hpp"
 
-#include <cuda_runtime_api.h>
+#ifdef __CUDACC__
+#include "micro/compute/chains.cuh"
+#endif
 
 namespace strata::instruction_cost {
+
+constexpr unsigned max_warps_per_sm = 32;  ///< one block: a barrier synchronises them all
+
+/// One to warm up, then one, two and four times as long.
+constexpr unsigned passes = 4;
+constexpr unsigned rounds_of_all_passes = 1 + 2 + 4;  ///< the first is always one round
+
+/// A stamp's mark where a pass begins, which the next one ends; the last pass comes first:
+/// nanoseconds are around it.
+[[nodiscard]] STRATA_HD constexpr unsigned mark_of(unsigned pass) {
+  return 2 * (passes - 1 - pass);
+}
+
+/// Cycles of the passes that are one, two and four times as long, on one SM: from its first warp's
+/// start to its last warp's end.
+struct Passes {
+  std::array<double, passes - 1> cycles{};
+};
+/// Cycles of one pass of length one, without the constant cost of a pass.
+[[nodiscard]] inline double slope_of(const Passes& seen) {
+  return (seen.cycles[2] - seen.cycles[0]) / 3;
+}
+/// Distance of the middle pass from the line through the other two.
+[[nodiscard]] inline double bend_of(const Passes& seen) {
+  return seen.cycles[1] - (seen.cycles[0] + slope_of(seen));
+}
+
 namespace {
+
+/// Starts at the last warp's start: the barrier before a pass (BAR.SYNC.DEFER_BLOCKING) lets a warp
+/// proceed to its clock read, and blocks it after that, while others are still in the previous
+/// pass.
+Passes passes_of(std::span<const Stamp> warps) {
+  Passes seen;
+  for (unsigned pass = 1; pass < passes; ++pass) {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    for (const Stamp& stamp : warps) {
+      begin = std::max(begin, stamp.cycles[mark_of(pass)]);
+      end = std::max(end, stamp.cycles[mark_of(pass) + 1]);
+    }
+    seen.cycles.at(pass - 1) = static_cast<double>(end - begin);
+  }
+  return seen;
+}
+
+/// The median over all SMs, whose `warps` write consecutive stamps.
+double median_of(const Launched& launched, unsigned warps, double (*value)(const Passes&)) {
+  std::vector<double> of_sms;
+  const std::span<const Stamp> stamps{launched.stamps};
+  for (std::size_t first = 0; first < stamps.size(); first += warps)
+    of_sms.push_back(value(passes_of(stamps.subspan(first, warps))));
+  return median(of_sms);
+}
+
+/// From the long launch alone. Cells: the bend, and a chain's operations in the shortest timed
+/// pass.
+Window passes_of_median_sm(const Shape& shape) {
+  return {.name = "passes of the median SM, from its last warp's start to its last warp's end",
+          .read = [shape](const Launched& /*brief*/, const Launched& full) {
+            const double work = full.length.work / rounds_of_all_passes;
+            const double cycles = median_of(full, shape.warps, slope_of) / work;
+            return Inside{.cycles = cycles,
+                          .slowest = cycles,
+                          .low = cycles,
+                          .high = cycles,
+                          .hertz = median_hertz(full),
+                          .cells = {median_of(full, shape.warps, bend_of),
+                                    static_cast<double>(shape.chain_of(full.length.rounds))}};
+          }};
+}
+
+/// Four rounds. The warm-up round is also in the launch without rounds, which is subtracted.
+std::optional<CountPlan> count_plan(const Shape& shape, const GpuFacts& gpu) {
+  constexpr std::uint32_t rounds = 4;
+  const operations::Operation& operation = shape.operation;
+  const std::uint64_t of_warps =
+      std::uint64_t{rounds} * operation.body * shape.warps * rounds_of_all_passes * gpu.sms;
+  if (operation.space == operations::Space::global) {
+    // The ring spans two sectors.
+    constexpr std::uint64_t sectors =
+        operations::distinct_lanes * sizeof(std::uint64_t) / sector_bytes;
+    return CountPlan{.length = {.rounds = rounds},
+                     .loads = LoadPrediction{.requests = of_warps, .sectors = of_warps * sectors},
+                     .served_by = ServedBy::l1,
+                     .reads = static_cast<double>(of_warps)};
+  }
+  return operations::counts_of(operation, {.rounds = rounds}, {},
+                               static_cast<double>(of_warps * warp_lanes), "operation");
+}
+
+/// Rounds of the shortest timed pass, for a launch of about `cycles` cycles.
+std::uint32_t rounds_for(double cycles, double cycles_of_a_round) {
+  constexpr double least = 5;  // the short launch has a fifth of them
+  const double rounds = cycles / (rounds_of_all_passes * std::max(cycles_of_a_round, 1.0));
+  return static_cast<std::uint32_t>(std::max(least, std::floor(rounds)));
+}
+
+/// A launch writes the first warp's `ends`. Per operation of a warp, on one SM.
+Shape shape_of(const Params& params) {
+  return {.operation = operations::operation_named(params.at("operation")),
+          .chains = number_of<unsigned>(params, "ilp"),
+          .warps = number_of<unsigned>(params, "warps_per_sm")};
+}
+
+Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std::uint64_t> ends) {
+  constexpr double timed_cycles = 6e5;  // 0.3 ms: thousands of timer steps
+  const operations::Operation& operation = shape.operation;
+  const double threads = static_cast<double>(gpu.sms) * warp_lanes;  // of one warp on each SM
+  Experiment experiment =
+      operations::on_every_sm(shape, gpu, ends, [](std::uint32_t rounds) -> std::uint64_t {
+        return 1 + std::uint64_t{rounds_of_all_passes} * rounds;
+      });
+  Slope& slope = experiment.slopes.front();
+  slope.size = [=](const auto& run) {
+    const double pass = median_of(run({.rounds = 1}), shape.warps, slope_of);
+    return fifth_and_whole(rounds_for(timed_cycles, pass),
+                           double{1} * operation.body * shape.warps * rounds_of_all_passes);
+  };
+  slope.window = passes_of_median_sm(shape);
+  slope.held = true;
+  add_both(experiment, "operation_cycles", "cycle");
+  constexpr double issued = 4.0 * warp_lanes;  // by the schedulers of an SM in a cycle
+  experiment.rows.push_back({.quantity = "operation_throughput",
+                             .unit = "operation/cycle",
+                             .method = By::inside,
+                             .value = per_cycle(warp_lanes),
+                             .most = issued});
+  experiment.rows.push_back({"operation_rate", "1/s", By::outside, per_second(threads)});
+  if (operation.space == operations::Space::global) experiment.unproved = {.gate = "level"};
+  experiment.counts = count_plan(shape, gpu);
+  if (shape.chains == 1 && shape.warps == 1) {  // dependent: the length of the chain must show
+    experiment.checks.emplace_back(Dependence{"ends of chains", {}});
+    experiment.checks.emplace_back(
+        Linearity{.bend = of_slope([](const Seen& seen) { return seen.inside.cells.at(0); }),
+                  .length = of_slope([](const Seen& seen) { return seen.inside.cells.at(1); })});
+  }
+  experiment.facts = [=](const Experiment& measured) {
+    const std::uint64_t chain = shape.chain_of(measured.slopes[0].lengths.full.rounds);
+    Facts facts{{"operations_of_a_loop", std::int64_t{shape.operation.body}},
+                {"shortest_chain", static_cast<std::int64_t>(chain)}};
+    if (shape.operation.instructions > 0) {
+      facts["instructions_of_an_operation"] = std::int64_t{shape.operation.instructions};
+    }
+    return facts;
+  };
+  return experiment;
+}
+
+Experiment describe(const Params& params, const GpuFacts& gpu) {
+  const Shape shape = shape_of(params);
+  operations::need(shape.operation, gpu);
+  return describe(shape, gpu, {});
+}
+
+#ifdef __CUDACC__
 
 using operations::distinct_lanes;
 using operations::from_bits;
@@ -120,11 +271,8 @@ Kernel kernel_for(const operations::Shape& shape) {
 }
 
 void run(Session& session) {
-  const GpuFacts gpu = gpu_facts(session.device().identity().facts);
-  const operations::Shape shape{
-      .operation = operations::operation_named(session.param("operation")),
-      .chains = static_cast<unsigned>(session.integer("ilp")),
-      .warps = static_cast<unsigned>(session.integer("warps_per_sm"))};
+  const GpuFacts gpu = session.gpu();
+  const Shape shape = shape_of(session.params());
   operations::need(shape.operation, gpu);
   const Kernel kernel = kernel_for(shape);
   const DeviceBuffer<std::uint64_t> values{shape.operation.words(shape.chains)};
@@ -147,7 +295,9 @@ void run(Session& session) {
   measure(session, machine, experiment);
 }
 
-STRATA_BENCHMARK(declare, cuda, run);
+#endif
+
+STRATA_GPU_BENCHMARK(declare, describe, run);
 
 }  // namespace
 }  // namespace strata::instruction_cost

@@ -12,25 +12,17 @@
 // every number is a slope.
 #pragma once
 
-#include "harness/case/benchmark.hpp"
+#include "harness/cuda/benchmark.cuh"
 #include "micro/compute/host_operations.hpp"
 #include "micro/compute/operations.hpp"
 
+#include <memory>
+
 namespace strata::instruction_cost {
 
-[[nodiscard]] Benchmark declare();
-
-inline constexpr unsigned max_warps_per_sm = 32;  ///< one block: a barrier synchronises them all
 inline constexpr unsigned max_host_ilp = host_operations::most_chains;
-/// One to warm up, then one, two and four times as long.
-inline constexpr unsigned passes = 4;
-inline constexpr unsigned rounds_of_all_passes = 1 + 2 + 4;  ///< the first is always one round
 
-/// A stamp's mark where a pass begins, which the next one ends; the last pass comes first:
-/// nanoseconds are around it.
-[[nodiscard]] STRATA_HD constexpr unsigned mark_of(unsigned pass) {
-  return 2 * (passes - 1 - pass);
-}
+using operations::Shape;
 
 /// Why there is no kernel with that many chains of an operation, or null.
 [[nodiscard]] constexpr const char* why_not(operations::Space space, unsigned ilp) {
@@ -38,23 +30,58 @@ inline constexpr unsigned rounds_of_all_passes = 1 + 2 + 4;  ///< the first is a
   return alone ? "a barrier stops the whole warp: nothing can run beside it" : nullptr;
 }
 
-/// Rounds of the shortest timed pass, for a launch of about `cycles` cycles.
-[[nodiscard]] std::uint32_t rounds_for(double cycles, double cycles_of_a_round);
+inline std::optional<std::string> excludes(const Params& params, Backend backend) {
+  const std::string_view operation = params.at("operation");
+  const auto ilp = number_of<unsigned>(params, "ilp");
+  const auto is_among = [&](const auto& names) {
+    return std::ranges::find(names, operation) != names.end();
+  };
+  if (backend == Backend::host) {
+    if (!is_among(host_operations::Operations::names)) return "a CPU has no such instruction";
+    if (params.at("warps_per_sm") != "1") return "a CPU has no warps";
+    if (ilp == 2 || ilp == 8) return "a CPU runs 1 chain, 4, or enough to keep every unit busy";
+    return std::nullopt;
+  }
+  if (is_among(host_operations::of_host_only)) {
+    return "a GPU has no such instruction, or does more in one";
+  }
+  if (ilp == max_host_ilp) return "a CPU's number of chains";
+  if (const char* why = why_not(operations::operation_named(operation).space, ilp)) return why;
+  return std::nullopt;
+}
 
-/// Cycles of the passes that are one, two and four times as long, on one SM: from its first warp's
-/// start to its last warp's end.
-struct Passes {
-  std::array<double, passes - 1> cycles{};
-  /// Cycles of one pass of length one, without the constant cost of a pass.
-  [[nodiscard]] double slope() const { return (cycles[2] - cycles[0]) / 3; }
-  /// Distance of the middle pass from the line through the other two.
-  [[nodiscard]] double bend() const { return cycles[1] - (cycles[0] + slope()); }
-};
-
-/// A launch writes the first warp's `ends`. Per operation of a warp, on one SM.
-[[nodiscard]] Experiment describe(const operations::Shape& shape, const GpuFacts& gpu,
-                                  std::span<const std::uint64_t> ends);
-/// On a CPU: slopes of dependent additions and of `ilp` chains. Per operation.
-[[nodiscard]] Experiment describe_host(unsigned ilp);
+inline Benchmark declare() {
+  const auto& of_gpu = operations::Operations::names;
+  const auto& of_host = host_operations::of_host_only;
+  std::vector<std::string> names{of_gpu.begin(), of_gpu.end()};
+  names.insert(names.end(), of_host.begin(), of_host.end());
+  return {
+      .suite = "micro",
+      .name = "instruction_cost",
+      .question =
+          "What does each operation cost: cycles until its result can be used, and operations per "
+          "cycle of an SM?",
+      .axes = {listed_axis("operation", "operation in the chain", names),
+               listed_axis("ilp",
+                           "independent chains per warp (host: per core); 1 with one warp: latency",
+                           {"1", "2", "4", "8", std::to_string(max_host_ilp)},
+                           {"1", "4", std::to_string(max_host_ilp)}),
+               listed_axis("warps_per_sm", "warps of the block on each SM (host: always 1)",
+                           {"1", "2", "4", "8", "16", "32"}, {"1", "32"})},
+      .counter_sets = {"flops"},
+      .quantities = {{"operation_cycles",
+                      "SM cycles per operation of a warp; with one chain on one warp: its latency, "
+                      "of all its "
+                      "instructions where it is several (fact instructions_of_an_operation)"},
+                     {"operation_core_cycles", "host: the same, in cycles of the core"},
+                     {"operation_time", "host: duration of one operation"},
+                     {"operation_throughput",
+                      "operations of threads per cycle of an SM (host: of a core)"},
+                     {"operation_rate",
+                      "operations of threads per second, whole chip (host: one core)"},
+                     {"core_clock", "clock of the core during the work"}},
+      .seconds_per_case = 0.02,
+      .excludes = excludes};
+}
 
 }  // namespace strata::instruction_cost

@@ -1,19 +1,93 @@
-// The kernels and their deliberate mistakes.
-#include "harness/base/error.hpp"
 #include "harness/base/finally.hpp"
-#include "harness/cuda/access.cuh"
-#include "harness/cuda/cuda_machine.hpp"
-#include "harness/cuda/fill.hpp"
-#include "harness/cuda/reduce.cuh"
-#include "harness/cuda/stamps.cuh"
-#include "harness/measure/engine.hpp"
 #include "micro/controls/controls.hpp"
 
-#include <algorithm>
-#include <vector>
-
 namespace strata::controls {
+
+/// How the SMs traverse the array: each in rounds of `tile` bytes over a separate piece.
+struct Reads {
+  static constexpr std::uint32_t threads = 1024;
+  static constexpr std::uint32_t tile = threads * 16;
+  std::uint32_t sms = 0;
+  std::uint32_t rounds_of_piece = 0;
+  std::uint32_t pieces = 0;  ///< 1: all SMs read the same
+  std::uint64_t kept = 0;    ///< the part of it that fits into L2
+  [[nodiscard]] std::uint64_t bytes() const {
+    return std::uint64_t{pieces} * rounds_of_piece * tile;
+  }
+};
+
 namespace {
+
+/// In L1; in L2, as much as either half holds; or more than one half holds, for that mistake.
+Chain chain_for(Subject subject, Mistake mistake, std::uint64_t l2_bytes) {
+  if (subject == Subject::chain) return {};
+  constexpr std::uint32_t line = 128;
+  if (mistake != Mistake::far_l2_as_near) return {.slots = 16384, .stride = line};
+  const auto slots = static_cast<std::uint32_t>(l2_bytes / 3 * 2 / line / unroll * unroll);
+  return {.slots = slots % Chain{}.step == 0 ? slots - unroll : slots, .stride = line};
+}
+
+/// Reads from memory long enough that a launch takes many steps of the timer that all SMs share.
+Reads reads_for(Subject subject, Mistake mistake, const GpuFacts& gpu) {
+  // A quarter of L2, so that each half has room for all of it.
+  const std::uint64_t kept = gpu.l2_bytes / 4;
+  const std::uint64_t times = subject == Subject::dram_reads ? 16 : 1;
+  const std::uint64_t rounds = times * kept / gpu.sms / Reads::tile;
+  return {.sms = gpu.sms,
+          .rounds_of_piece = static_cast<std::uint32_t>(std::max<std::uint64_t>(rounds, 2)),
+          .pieces = mistake == Mistake::merged_requests ? 1 : gpu.sms,
+          .kept = kept};
+}
+
+/// Reads as the engine measures them, except the launch; the results of all SMs are summed.
+Experiment describe_reads(const Reads& reads, Subject subject, Mistake mistake) {
+  constexpr std::uint32_t laps_of_l2 = 1000;  // a millisecond or two
+  const std::uint32_t laps = subject == Subject::l2_reads ? laps_of_l2 : 1;
+  const std::uint32_t rounds = laps * reads.rounds_of_piece;
+  const auto length = [&](std::uint32_t count) {
+    return Length{.rounds = count, .work = double{Reads::tile} * count};
+  };
+  Experiment experiment = bandwidth_of(reads.sms, "bandwidth");
+  Slope& slope = experiment.slopes.emplace_back();
+  slope.lengths = {.brief = length(rounds / 2), .full = length(rounds)};
+  slope.verify = results_add_up_to([reads](const Call& call) {
+    constexpr std::uint32_t words = Reads::tile / sizeof(std::uint32_t);
+    std::uint32_t sum = 0;
+    for (std::uint32_t sm = 0; sm < reads.sms; ++sm) {
+      const std::uint64_t piece = std::uint64_t{sm % reads.pieces} * reads.rounds_of_piece;
+      for (std::uint32_t round = 0; round < call.length.rounds; ++round)
+        sum += LinearWords{}.sum((piece + round % reads.rounds_of_piece) * words, words);
+    }
+    return sum;
+  });
+  const bool evicted = subject == Subject::dram_reads && mistake != Mistake::warm_l2_as_dram;
+  slope.start = evicted ? Start::evicted : Start::in_l2;
+  slope.bytes = std::min(reads.bytes(), reads.kept);
+  experiment.checked = "sums of all SMs";
+  experiment.placement = Placement{.cores = reads.sms, .per_core = 32, .of_tag = 32};
+  experiment.unproved = {.gate = "level"};
+  constexpr std::uint32_t bytes_of_load = 512;
+  const std::uint64_t loads = std::uint64_t{reads.sms} * rounds * (Reads::tile / bytes_of_load);
+  experiment.counts =
+      CountPlan{.length = slope.lengths.full,
+                .loads = LoadPrediction{.requests = loads, .sectors = loads * 16},
+                .served_by = subject == Subject::l2_reads ? ServedBy::l2 : ServedBy::dram,
+                .reads = static_cast<double>(loads)};
+  return experiment;
+}
+
+Experiment describe(const Params& params, const GpuFacts& gpu) {
+  const Subject subject = subjects.of(params.at("subject"));
+  const Mistake mistake = mistakes.of(params.at("mistake"));
+  if (subject == Subject::chain || subject == Subject::l2_chain) {
+    return describe_chain(chain_for(subject, mistake, gpu.l2_bytes), subject, mistake);
+  }
+  return describe_reads(reads_for(subject, mistake, gpu), subject, mistake);
+}
+
+#ifdef __CUDACC__
+
+// The kernels and their deliberate mistakes.
 
 constexpr std::uint32_t kept_words = 96;
 
@@ -141,8 +215,7 @@ Chase kernel_for(Subject subject, Mistake mistake) {
 }
 
 void measure_chain(Session& session, Subject subject, Mistake mistake) {
-  const Chain chain =
-      chain_for(subject, mistake, gpu_facts(session.device().identity().facts).l2_bytes);
+  const Chain chain = chain_for(subject, mistake, session.gpu().l2_bytes);
   CudaMachine machine{session, /*writers=*/1};
   const DeviceBuffer<char> data{std::size_t{chain.slots} * chain.stride};
   const auto base = reinterpret_cast<std::uintptr_t>(data.data());
@@ -191,7 +264,7 @@ void carve_out(std::size_t bytes) {
 }
 
 void measure_reads(Session& session, Subject subject, Mistake mistake) {
-  const Reads reads = reads_for(subject, mistake, gpu_facts(session.device().identity().facts));
+  const Reads reads = reads_for(subject, mistake, session.gpu());
   CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
   const cudaStream_t stream = machine.stream().get();
   const DeviceBuffer<std::uint32_t> data{reads.bytes() / sizeof(std::uint32_t)};
@@ -227,7 +300,9 @@ void run(Session& session) {
   measure_reads(session, subject, mistake);
 }
 
-STRATA_BENCHMARK(declare, cuda, run);
+#endif
+
+STRATA_GPU_BENCHMARK(declare, describe, run);
 
 }  // namespace
 }  // namespace strata::controls

@@ -6,16 +6,12 @@
 // suite `controls`: no list, sweep or run contains them, only `strata selftest`.
 #pragma once
 
-#include "harness/case/choices.hpp"
-#include "harness/measure/experiment.hpp"
-#include "harness/measure/session.hpp"
-#include "harness/record/device_facts.hpp"
+#include "harness/case/controls.hpp"
+#include "harness/cuda/benchmark.cuh"
 
-#include <cstdint>
+#include <memory>
 
 namespace strata::controls {
-
-[[nodiscard]] Benchmark declare();
 
 /// What is measured without a mistake.
 enum class Subject {
@@ -59,31 +55,129 @@ struct Chain {
   }
 };
 
-/// In L1; in L2, as much as either half holds; or more than one half holds, for that mistake.
-[[nodiscard]] Chain chain_for(Subject subject, Mistake mistake, std::uint64_t l2_bytes);
+inline bool belongs(Subject subject, Mistake mistake) {
+  switch (mistake) {
+    case Mistake::none:
+      return true;
+    case Mistake::near_l2_as_far:
+    case Mistake::far_l2_as_near:
+      return subject == Subject::l2_chain;
+    case Mistake::merged_requests:
+      return subject == Subject::l2_reads;
+    case Mistake::warm_l2_as_dram:
+    case Mistake::persisting_carve_out:
+      return subject == Subject::dram_reads;
+    default:
+      return subject == Subject::chain;
+  }
+}
+
+inline std::optional<std::string> excludes(const Params& params, Backend backend) {
+  const Subject subject = subjects.of(params.at("subject"));
+  const Mistake mistake = mistakes.of(params.at("mistake"));
+  if (!belongs(subject, mistake)) return "the mistake belongs to another subject";
+  if (backend == Backend::cuda) return std::nullopt;
+  if (subject != Subject::chain) return "no counter distinguishes the levels of a CPU";
+  if (mistake == Mistake::spilled || mistake == Mistake::clock_32) {
+    return "no gate judges the code and the clock of a CPU benchmark";
+  }
+  return std::nullopt;
+}
+
+/// The window reads the short launch as if its core had run at half the clock.
+inline Window across_two_clocks(const Window& window) {
+  return {.name = window.name, .read = [window](const Launched& brief, const Launched& full) {
+            Launched slow = brief;
+            for (Stamp& stamp : slow.stamps)
+              stamp.cycles[1] = stamp.cycles[0] + (stamp.cycles[1] - stamp.cycles[0]) / 2;
+            return window.read(slow, full);
+          }};
+}
+
+/// The sum of the cycles of single loads, which the kernel left in mark 2.
+inline Window sum_of_single_loads() {
+  return {.name = "single loads", .read = [](const Launched& brief, const Launched& full) {
+            const auto cycles = [](const Launched& launched) {
+              return static_cast<double>(launched.stamps.front().cycles[2]);
+            };
+            const double of_load =
+                (cycles(full) - cycles(brief)) / (full.length.work - brief.length.work);
+            return Inside{.cycles = of_load,
+                          .slowest = of_load,
+                          .low = of_load,
+                          .high = of_load,
+                          .hertz = median_hertz(full),
+                          .cells = {}};
+          }};
+}
+
+/// Long enough that the low half of the clock wraps around past its start.
+inline Lengths longer_than_32_bits(const std::function<Launched(const Length&)>& run) {
+  constexpr double cycles = 1.2 * 4294967296.0;
+  constexpr std::uint32_t pilot = 4096 * unroll;
+  const Stamp stamp = run({.rounds = pilot}).stamps.front();
+  const double of_load = static_cast<double>(stamp.cycles[1] - stamp.cycles[0]) / pilot;
+  constexpr std::uint32_t unit = 5 * unroll;
+  return fifth_and_whole(static_cast<std::uint32_t>(cycles / of_load) / unit * unit, 1);
+}
+
+inline Benchmark declare() {
+  return {.suite = std::string{controls_suite},
+          .name = "control",
+          .question = "Is an experiment with a deliberate mistake caught?",
+          .axes = {subjects.axis("subject", "what is measured"),
+                   mistakes.axis("mistake", "the mistake"),
+                   number_axis("repeat", "the same again", 1, 1000, {"1"})},
+          .quantities = {{"load_cycles", "cycles of one dependent load, by each timer"},
+                         {"bandwidth", "bytes read per second"},
+                         {"core_clock", "clock of the core during the work"}},
+          .seconds_per_case = 0.05,
+          .excludes = excludes};
+}
 
 /// The slot where a launch begins: different for each launch, so that its end shows it.
-[[nodiscard]] std::uint32_t first_slot(const Chain& chain, Mistake mistake, const Call& call);
+inline std::uint32_t first_slot(const Chain& chain, Mistake mistake, const Call& call) {
+  return (mistake == Mistake::other_sample ? 1 : call.salt) % chain.slots;
+}
 
 /// A chain as the engine measures it, except the launch; a stamp's result is the last slot.
-[[nodiscard]] Experiment describe_chain(const Chain& chain, Subject subject, Mistake mistake);
-
-/// How the SMs traverse the array: each in rounds of `tile` bytes over a separate piece.
-struct Reads {
-  static constexpr std::uint32_t threads = 1024;
-  static constexpr std::uint32_t tile = threads * 16;
-  std::uint32_t sms = 0;
-  std::uint32_t rounds_of_piece = 0;
-  std::uint32_t pieces = 0;  ///< 1: all SMs read the same
-  std::uint64_t kept = 0;    ///< the part of it that fits into L2
-  [[nodiscard]] std::uint64_t bytes() const {
-    return std::uint64_t{pieces} * rounds_of_piece * tile;
+inline Experiment describe_chain(const Chain& chain, Subject subject, Mistake mistake) {
+  // Not a multiple of the slots, so that a walk that did not happen ends elsewhere.
+  constexpr std::uint32_t loads = 409 * 5 * unroll;
+  // So many that a few hundred stray sectors, as any launch causes, are less than a percent.
+  constexpr std::uint32_t counted = 4 * loads;
+  Experiment experiment;
+  Slope& slope = experiment.slopes.emplace_back();
+  slope.verify = results_are([chain](const Call& call) -> std::uint64_t {
+    return chain.slot_after(first_slot(chain, Mistake::none, call), call.length.rounds);
+  });
+  slope.lengths = fifth_and_whole(loads, 1);
+  slope.writers = 1;
+  if (mistake == Mistake::two_clocks) slope.window = across_two_clocks(slope.window);
+  if (mistake == Mistake::folded_dependency) slope.window = sum_of_single_loads();
+  if (mistake == Mistake::clock_32) {
+    slope.size = longer_than_32_bits;
+    experiment.samples = 1;  // a few seconds
+    experiment.not_counted = "the mistake is in the clock";
   }
-};
-/// Reads from memory long enough that a launch takes many steps of the timer that all SMs share.
-[[nodiscard]] Reads reads_for(Subject subject, Mistake mistake, const GpuFacts& gpu);
-
-/// Reads as the engine measures them, except the launch; the results of all SMs are summed.
-[[nodiscard]] Experiment describe_reads(const Reads& reads, Subject subject, Mistake mistake);
+  add_both(experiment, "load_cycles", "cycle");
+  experiment.checked = "chain ends against the cycle";
+  experiment.unproved = {.gate = "level"};
+  if (mistake == Mistake::clock_32) return experiment;
+  experiment.counts = CountPlan{
+      .length = {.rounds = counted},
+      .loads = LoadPrediction{.requests = counted, .sectors = counted},
+      .served_by = subject == Subject::chain ? ServedBy::l1 : ServedBy::l2,
+      .rows = LoadRows::per_load,
+      .reads = double{counted},
+      .memory_is_no_proof = true};  // other traffic is as large as that of a single thread
+  // L2 fetches two sectors from its other half for each one requested.
+  if (mistake == Mistake::near_l2_as_far) {
+    constexpr double roughly = 0.5;
+    experiment.counts->expected = {
+        {.quantity = "l2_fabric_sectors", .predicted = 2.0 * counted, .bound = roughly}};
+  }
+  return experiment;
+}
 
 }  // namespace strata::controls

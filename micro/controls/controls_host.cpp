@@ -1,3 +1,4 @@
+// HOST
 // The chain of a CPU, in its L1.
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/tsc.hpp"
@@ -5,7 +6,6 @@
 #include "micro/controls/controls.hpp"
 
 #include <memory>
-#include <vector>
 
 namespace strata::controls {
 namespace {

@@ -22,7 +22,6 @@ constexpr double coarse_share = 0.01;  // share of the whole rise at which the c
 constexpr double least_rise = 0.05;    // share of the hit latency: less is not another level
 constexpr std::size_t window_first = 6;  // positions of a window before the change
 constexpr unsigned few_repetitions = 3;  // for all windows but the last
-constexpr std::uint64_t kibi = 1024;
 
 std::optional<std::string> excluded(const Params& params, Backend backend) {
   const auto property = properties.of(params.at("property"));
@@ -140,6 +139,7 @@ Benchmark declare() {
                      {"confidence", "1 − p of a change existing at all"},
                      {"reported", "value from the driver, the manual or the system"},
                      {"load_cycles", "cycles of a load that hits, by each timer"},
+                     {"load_time", "the same in seconds"},
                      {"core_clock", "clock of the core during the reads"}},
       .seconds_per_case = 0.15,
       .excludes = excluded};

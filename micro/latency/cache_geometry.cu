@@ -1,11 +1,145 @@
-#include "harness/base/error.hpp"
-#include "harness/cuda/cuda_machine.hpp"
-#include "harness/cuda/fill.hpp"
-#include "harness/cuda/occupancy.hpp"
-#include "harness/measure/engine.hpp"
-#include "micro/latency/cache_geometry.cuh"
+#include "harness/cuda/benchmark.cuh"
+#include "micro/latency/cache_geometry.hpp"
+
+#ifdef __CUDACC__
+#include "micro/latency/pointer_chase.cuh"
+#endif
 
 namespace strata::cache_geometry {
+namespace {
+
+/// The pairs of loads that show a line of constant memory, or a sector; empty for other properties.
+std::optional<Neighbours> neighbours_of(Property property) {
+  // The lower half of the table, one trial of each distance; the upper half displaces.
+  if (property == Property::constant_l1_line) {
+    return Neighbours{.distances = 64, .step = 4, .trials = 1, .spacing = 512};
+  }
+  if (quantity_of(property) != "sector") return std::nullopt;
+  // A place begins a page: no distance leaves it, and no two places are adjacent.
+  return Neighbours{.distances = 64,
+                    .step = property == Property::l1_sector ? 4U : 8U,
+                    .trials = 16,
+                    .spacing = 4096};
+}
+
+constexpr const char* not_counted = "the search finds where levels change; it claims no level";
+
+/// Of a search only what is timed at its end, the loads that all hit.
+Experiment describe(const Params& params, const GpuFacts& gpu) {
+  const Property property = properties.of(params.at("property"));
+  const auto chase = std::make_shared<pointer_chase::Chase>(
+      pointer_chase::Chase{.word_at = [](std::uint64_t step) { return step; }, .walks = {2, 2, 1}});
+  const auto plan = neighbours_of(property);
+  Experiment experiment =
+      plan ? describe_trials(property, *plan, Plan{}.min_samples,
+                             reported(property, number_of<unsigned>(params, "carveout"), gpu))
+           : owning(chase, pointer_chase::describe(*chase, {}));
+  experiment.not_counted = not_counted;
+  return experiment;
+}
+
+}  // namespace
+
+#ifdef __CUDACC__
+
+// Chases: one thread, alone on its SM. L1 contents do not survive a kernel, so the block's other
+// threads first load the chain and exit; the walker goes around once, to leave the cache as an
+// endless chase would, and once more to be timed. Chains for L2 are written, evicted and read once
+// by the walker's SM: for an L2 in two halves, the result is the size that its SM sees. Neighbours:
+// pairs of loads at positions untouched since the kernel began (L1) or since everything was evicted
+// (L2).
+
+constexpr unsigned walk_threads = 256;  // load a chain, then one of them is timed
+constexpr std::uint64_t constant_line = 64;
+
+/// The caches that answer: L1 and then L2, or L2 only.
+enum class Level { l1, l2 };
+constexpr Access access_of(Level level) {
+  return level == Level::l1 ? Access::global_ca : Access::global_cg;
+}
+
+/// The whole block loads the first `brought` slots, then one thread follows the chain.
+template <Level level>
+__global__ void __launch_bounds__(walk_threads)
+    follow(const __grid_constant__ PermutedChain chain, std::uint64_t brought, std::uint64_t first,
+           std::uint32_t warm, std::uint32_t loads, Stamp* stamp, std::uint32_t* sink) {
+  std::uint32_t sum = 0;
+#pragma unroll 1
+  for (std::uint64_t i = threadIdx.x; i < brought; i += blockDim.x)
+    sum ^= load_word<access_of(level)>(reinterpret_cast<const void*>(chain.address_of(i)));
+  keep_loads(sum, sink);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  pointer_chase::timed_walk(chain.address_at(first), warm, loads, stamp,
+                            [](std::uint64_t& at) { strata::follow<access_of(level)>(at); });
+}
+
+constexpr std::uint64_t constant_bytes = 64 * kibi;  // the maximum in CUDA
+constexpr std::size_t constant_words = constant_bytes / sizeof(std::uint32_t);
+static __constant__ std::uint32_t table[constant_words];
+
+/// Words are byte offsets into the table; the load itself adds the table's address.
+static __global__ void follow_constant(std::uint32_t begin, std::uint32_t warm, std::uint32_t loads,
+                                       Stamp* stamp) {
+  pointer_chase::timed_walk(begin, warm, loads, stamp,
+                            [](std::uint32_t& at) { at = load_constant(table, at); });
+}
+
+/// The trials of one launch: cycles of each second load, 64 bits wide, because ptxas would
+/// otherwise read half a clock.
+template <Level level>
+__global__ void probe(const char* base, const __grid_constant__ Neighbours plan,
+                      std::uint64_t* cycles, Stamp* stamp) {
+  std::uint32_t sum = 0;
+  const Reading begin = reading_before();
+#pragma unroll 1
+  for (std::uint32_t t = 0; t < plan.places(); ++t) {
+    const char* const second = base + plan.second_of(t);
+    const std::uint32_t here = load_word<access_of(level)>(base + plan.first_of(t));
+    consume(here);
+    const std::uint64_t start = cycles_now();
+    const std::uint32_t there = load_word<access_of(level)>(second);
+    consume(there);
+    cycles[t] = cycles_now() - start;
+    sum = joined(sum, here, there);
+  }
+  leave(stamp, begin, reading_after(), sum);
+}
+
+/// The same for constant memory, whose first level is small: data of other launches are evicted by
+/// reading the upper half of the table, which no trial touches.
+static __global__ void probe_constant(const __grid_constant__ Neighbours plan,
+                                      std::uint32_t displacing, std::uint32_t zero,
+                                      std::uint64_t* cycles, Stamp* stamp) {
+  std::uint32_t sum = 0;
+  const Reading begin = reading_before();
+  std::uint32_t other = threadIdx.x;
+#pragma unroll 1
+  for (std::uint32_t i = 0; i < displacing; ++i) {
+    constexpr std::uint32_t half = constant_bytes / 2;
+    // Each address depends on the previous word, but not on its value.
+    other = load_constant(table, half + (i * constant_line) % half + (other & zero));
+    consume(other);
+  }
+#pragma unroll 1
+  for (std::uint32_t t = 0; t < plan.places(); ++t) {
+    const std::uint32_t here =
+        load_constant(table, static_cast<std::uint32_t>(plan.first_of(t)) + (other & zero));
+    consume(here);
+    // The address depends on the word that was waited for, so the load cannot begin earlier, and
+    // the sum is ready before the clock is read.
+    std::uint32_t second = static_cast<std::uint32_t>(plan.second_of(t)) + (here & zero);
+    consume(second);
+    const std::uint64_t start = cycles_now();
+    asm volatile("" : "+r"(second) : : "memory");
+    const std::uint32_t there = load_constant(table, second);
+    consume(there);
+    cycles[t] = cycles_now() - start;
+    sum = joined(sum, here, there);
+  }
+  leave(stamp, begin, reading_after(), sum);
+}
+
 namespace {
 
 using pointer_chase::ChainMemory;
@@ -35,7 +169,7 @@ struct Run {
   Property property;
   GpuFacts gpu;
   unsigned carveout_kib;
-  std::optional<Reported> said = reported(property, carveout_kib, gpu);
+  std::optional<Reported> documented = reported(property, carveout_kib, gpu);
   CudaMachine machine{session, /*writers=*/1};
   cudaStream_t stream = machine.stream().get();
 
@@ -63,7 +197,7 @@ void search_and_time(Run& run, Chains& chains, const Search& where, const LineSe
     return laps == 0 ? sample : std::max(lap, least_loads);
   };
   const std::uint64_t fits =
-      search(run.session, run.property, where, lines, run.said,
+      search(run.session, run.property, where, lines, run.documented,
              [&](std::uint64_t footprint, std::uint64_t stride, unsigned repetition) {
                return chains.cycles_of(lay(footprint, stride, repetition));
              });
@@ -136,7 +270,7 @@ void measure_trials(Run& run, const Neighbours& plan, Start start, const void* k
                      .verify = results_are([&](const Call&) { return sum_of_trials(turn); }),
                      .start = start};
   Experiment experiment =
-      describe_trials(run.property, plan, run.session.plan().min_samples, run.said);
+      describe_trials(run.property, plan, run.session.plan().min_samples, run.documented);
   // The first launch fetches code and translations, and is discarded.
   (void)launch_once(run.machine, trials, {}, experiment.tally);
   experiment.observe = [&] {
@@ -153,9 +287,8 @@ void measure_trials(Run& run, const Neighbours& plan, Start start, const void* k
 void measure_neighbours(Run& run, Level level) {
   const ChainMemory& memory = run.memory();
   const bool is_l1 = level == Level::l1;
-  // A place begins a page: no distance leaves it, and no two places are adjacent.
-  constexpr std::uint32_t page = 4096;
-  const Neighbours plan{.distances = 64, .step = is_l1 ? 4U : 8U, .trials = 16, .spacing = page};
+  const Neighbours plan = neighbours_of(run.property).value();
+  const std::uint64_t page = plan.spacing;
   char* const base = reinterpret_cast<char*>((memory.address() + page - 1) / page * page);
   fill(reinterpret_cast<std::uint32_t*>(base), plan.bytes() / sizeof(std::uint32_t),
        neighbour_words, run.stream);
@@ -168,8 +301,7 @@ void measure_neighbours(Run& run, Level level) {
 }
 
 void measure_constant_neighbours(Run& run) {
-  // The lower half of the table, one trial of each distance; the upper half displaces.
-  const Neighbours plan{.distances = 64, .step = 4, .trials = 1, .spacing = 512};
+  const Neighbours plan = neighbours_of(run.property).value();
   constexpr std::uint32_t displacing = 2048;
   std::vector<std::uint32_t> words(constant_words);
   for (std::uint32_t i = 0; i < constant_words; ++i)
@@ -183,12 +315,10 @@ void measure_constant_neighbours(Run& run) {
 }
 
 void run(Session& session) {
-  if (session.counters() != nullptr) {
-    throw Skipped{"the search finds where levels change; it claims no level"};
-  }
+  if (session.counters() != nullptr) throw Skipped{not_counted};
   Run run{.session = session,
           .property = properties.of(session.param("property")),
-          .gpu = gpu_facts(session.device().identity().facts),
+          .gpu = session.gpu(),
           .carveout_kib = number_of<unsigned>(session.params(), "carveout")};
   const std::string& name = session.param("property");
   if (run.property == Property::constant_l1_line) return measure_constant_neighbours(run);
@@ -198,7 +328,10 @@ void run(Session& session) {
   measure_global(run, level);
 }
 
-STRATA_BENCHMARK(declare, cuda, run);
-
 }  // namespace
+
+#endif
+
+STRATA_GPU_BENCHMARK(declare, describe, run);
+
 }  // namespace strata::cache_geometry

@@ -48,6 +48,8 @@ inline constexpr auto properties =
   return name.substr(name.rfind('_') + 1);
 }
 
+inline constexpr std::uint64_t kibi = 1024;
+
 /// How L1 and shared memory divide one memory: KiB in total, and the maximum for shared memory.
 struct Carveouts {
   std::uint64_t unified_kib = 0;

@@ -1,14 +1,123 @@
-// A kernel with one thread per block, so that nothing else is in flight on the SM. All SMs write
-// the chain at once, each link from its number alone: the host need not walk 64 GiB.
-#include "harness/base/error.hpp"
-#include "harness/cuda/cuda_machine.hpp"
-#include "harness/cuda/occupancy.hpp"
-#include "harness/measure/engine.hpp"
 #include "micro/latency/latency_vs_footprint.hpp"
+
+#ifdef __CUDACC__
 #include "micro/latency/pointer_chase.cuh"
+#endif
 
 namespace strata::latency_vs_footprint {
+
+/// A case on a GPU.
+struct Setup {
+  Space space{};
+  std::uint64_t footprint = 0;
+  PermutedChain chain;  ///< from address 0 on
+  unsigned cores = 1;   ///< that walk
+  Preparation preparation;
+};
+
 namespace {
+
+Preparation preparation_for(Space space, std::uint64_t footprint, std::uint64_t slots,
+                            std::uint64_t l2_bytes, std::uint64_t cores) {
+  // A cache with random replacement keeps one in fifty lines of a walk over four times its size.
+  constexpr std::uint64_t caches = 4;
+  constexpr std::uint64_t l1_bytes = 256U << 10U;  // no SM has more to date
+  constexpr std::uint64_t most_warm = 8192;        // a walk of two million cycles
+  constexpr std::uint32_t few_warm = 64;
+  // Enough that every sample of a case can continue where the last one ended.
+  constexpr std::uint64_t links_of_one = 1U << 17U;
+  constexpr std::uint64_t links_of_each = 1U << 13U;
+  constexpr std::uint64_t links_of_mapped = 1U << 18U;
+
+  Preparation result{.links = slots, .warm_loads = few_warm, .cold = false};
+  if (space == Space::mapped) result.links = std::min(slots, links_of_mapped);
+  if (space == Space::mapped || space == Space::shared) return result;
+  if (footprint <= caches * l1_bytes && slots <= most_warm && space != Space::global_cg) {
+    result.warm_loads = std::max(pointer_chase::in_whole_turns(slots), few_warm);
+  }
+  result.cold = footprint > caches * l2_bytes;
+  if (result.cold) {
+    result.links = std::min(slots, cores == 1 ? links_of_one : cores * links_of_each);
+  }
+  return result;
+}
+
+Setup setup_for(const Params& params, const GpuFacts& gpu) {
+  const Space space = spaces.of(params.at("space"));
+  const auto stride = number_of<std::uint64_t>(params, "stride");
+  const auto footprint = number_of<std::uint64_t>(params, "footprint");
+  const std::uint64_t slots = footprint / stride;
+  const unsigned cores = params.at("cores") == "one" ? 1 : gpu.sms;
+  return {.space = space,
+          .footprint = footprint,
+          .chain = {.cycle = PermutedCycle{slots, /*seed=*/2009}, .base = 0, .stride = stride},
+          .cores = cores,
+          .preparation = preparation_for(space, footprint, slots, gpu.l2_bytes, cores)};
+}
+
+/// The setup must live as long as the chase.
+pointer_chase::Chase chase_of(const Setup& setup) {
+  const std::uint64_t unit = setup.space == Space::texture ? sizeof(std::uint32_t) : 1;
+  return {.word_at =
+              [&setup, unit](std::uint64_t step) {
+                // For a texture, the index of an element.
+                return setup.chain.address_at(step) / unit;
+              },
+          .walks = {setup.chain.cycle.slots(), setup.preparation.links, setup.cores},
+          .walkers = setup.cores,
+          .warm = setup.preparation.warm_loads};
+}
+
+Experiment describe(pointer_chase::Chase& chase, const Setup& setup, const GpuFacts& gpu) {
+  // Loads from memory vary more, so twice as many are timed.
+  Experiment experiment =
+      pointer_chase::describe(chase, {.cycles = setup.preparation.cold ? 1e6 : 5e5});
+  const Space space = setup.space;
+  if (is_global(space) || space == Space::texture) {
+    constexpr auto modelled = Provenance::modelled;
+    const auto over = [&](std::uint64_t bytes) {
+      return static_cast<double>(setup.footprint) / static_cast<double>(bytes);
+    };
+    experiment.constants = {
+        {"footprint_over_l2", "1", modelled, "driver", over(gpu.l2_bytes)},
+        {"footprint_over_shared_memory", "1", modelled, "driver", over(gpu.shared_per_sm)},
+        {"walked_before", "1", modelled, "preparation", setup.preparation.cold ? 0.0 : 1.0}};
+  }
+  experiment.partly_host_time = space == Space::mapped;
+  if (setup.cores > 1) experiment.placement = Placement{.cores = setup.cores};
+  experiment.unproved.gate = "level";
+  if (is_global(space)) {
+    const std::uint64_t fetched =
+        std::max<std::uint64_t>(1, gpu.l2_fetch_granularity.value_or(0) / sector_bytes);
+    // With so many loads, bytes that others read from memory meanwhile carry little weight.
+    constexpr std::uint32_t loads_in_all = 1U << 13U;
+    const std::uint32_t loads = std::max(loads_in_all / setup.cores, 1U << 11U);
+    experiment.counts = pointer_chase::counts_of(chase, loads, fetched);
+    experiment.counts->any_level = true;
+    experiment.counts->past_l1 = space == Space::global_cg;
+  } else {
+    experiment.not_counted = "the memory set has no counter for such loads";
+    experiment.unproved.why = "no counter distinguishes the levels of such loads";
+  }
+  experiment.facts = [&setup, base = experiment.facts](const Experiment& done) {
+    Facts facts = base(done);
+    facts["links"] = static_cast<std::int64_t>(setup.preparation.links);
+    facts["starts_from"] = std::string{to_string(setup.space, setup.preparation)};
+    return facts;
+  };
+  return experiment;
+}
+
+Experiment describe(const Params& params, const GpuFacts& gpu) {
+  const auto setup = std::make_shared<const Setup>(setup_for(params, gpu));
+  const auto chase = std::make_shared<pointer_chase::Chase>(chase_of(*setup));
+  return owning(setup, owning(chase, describe(*chase, *setup, gpu)));
+}
+
+#ifdef __CUDACC__
+
+// A kernel with one thread per block, so that nothing else is in flight on the SM. All SMs write
+// the chain at once, each link from its number alone: the host need not walk 64 GiB.
 
 using pointer_chase::ChainMemory;
 using pointer_chase::timed_walk;
@@ -74,11 +183,9 @@ __global__ void follow_texture(cudaTextureObject_t texture, std::uint32_t begin,
 }
 
 void run(Session& session) {
-  const GpuFacts gpu = gpu_facts(session.device().identity().facts);
+  const GpuFacts gpu = session.gpu();
   const Space space = spaces.of(session.param("space"));
-  Setup setup = setup_for(space, session.param("cores") != "one",
-                          number_of<std::uint64_t>(session.params(), "stride"),
-                          number_of<std::uint64_t>(session.params(), "footprint"), gpu);
+  Setup setup = setup_for(session.params(), gpu);
   const std::uint64_t links = setup.preparation.links;
   pointer_chase::Chase chase = chase_of(setup);
   Experiment experiment = describe(chase, setup, gpu);
@@ -180,7 +287,9 @@ void run(Session& session) {
   measure(session, machine, experiment);
 }
 
-STRATA_BENCHMARK(declare, cuda, run);
+#endif
+
+STRATA_GPU_BENCHMARK(declare, describe, run);
 
 }  // namespace
 }  // namespace strata::latency_vs_footprint

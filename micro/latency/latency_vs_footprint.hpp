@@ -6,19 +6,14 @@
 // the caches beyond several L2s (Preparation).
 #pragma once
 
-#include "harness/case/benchmark.hpp"
-#include "harness/case/choices.hpp"
-#include "harness/record/device_facts.hpp"
+#include "harness/case/octaves.hpp"
+#include "harness/cuda/benchmark.cuh"
 #include "micro/latency/pointer_chase.hpp"
 #include "micro/pattern/permuted_chain.hpp"
 
-#include <cstdint>
 #include <string_view>
-#include <utility>
 
 namespace strata::latency_vs_footprint {
-
-[[nodiscard]] Benchmark declare();
 
 /// How the chain is loaded: an address space, and for global memory the caches that may hold it.
 enum class Space { global_ca, global_cg, global_nc, shared, constant, texture, mapped, memory };
@@ -41,25 +36,82 @@ struct Preparation {
   std::uint32_t warm_loads = 0;  ///< of the chase itself, right before the clock
   bool cold = false;             ///< nothing of the footprint may be in L2: far larger than L2
 };
-[[nodiscard]] Preparation preparation_for(Space space, std::uint64_t footprint, std::uint64_t slots,
-                                          std::uint64_t l2_bytes, std::uint64_t cores);
+
+constexpr std::uint64_t least_of_several = 8U << 20U;
+
+inline std::uint64_t most_bytes(Space space) {
+  if (space == Space::shared) return 256U << 10U;  // more than any SM has to date
+  if (space == Space::constant) return most_constant;
+  if (space == Space::texture) return 512U << 20U;  // 2^27 elements of 4 bytes
+  if (space == Space::mapped) return most_mapped;
+  return space == Space::memory ? 1024U << 20U : most_footprint;
+}
+
+inline std::optional<std::string> excluded(const Params& params, Backend backend) {
+  const Space space = spaces.of(params.at("space"));
+  if ((space == Space::memory) != (backend == Backend::host)) {
+    return "a GPU has several address spaces, a CPU has one";
+  }
+  if (params.at("cores") != "one" && !is_global(space)) {
+    return "several cores share device memory, and read it with plain loads";
+  }
+  const auto footprint = number_of<std::uint64_t>(params, "footprint");
+  const auto stride = number_of<std::uint64_t>(params, "stride");
+  if (params.at("cores") != "one" && footprint < least_of_several) {
+    return "L2 answers loads of several cores as one where they meet on so few lines";
+  }
+  if (footprint % stride != 0 || footprint < 2 * stride) {
+    return "the footprint is not a multiple of the stride, or has fewer than two slots";
+  }
+  if (footprint > most_bytes(space)) return "the footprint exceeds the address space";
+  // A single core takes long to write a long chain.
+  constexpr std::uint64_t most_dense_host = 256U << 20U;
+  if (space == Space::memory && footprint > most_dense_host && !std::has_single_bit(footprint)) {
+    return "large footprints are powers of two on the host";
+  }
+  return std::nullopt;
+}
+
+inline Benchmark declare() {
+  return {
+      .suite = "micro",
+      .name = "latency_vs_footprint",
+      .question =
+          "How long does a dependent load take as its footprint grows from L1 to all of memory?",
+      .axes = {spaces.axis("space", "address space and caches through which the chain is loaded"),
+               listed_axis("cores", "one SM or all SMs, each with one load in flight",
+                           {"one", "several"}, {"one"}),
+               listed_axis("stride", "bytes from slot to slot",
+                           {"32", "64", "128", "256", "512", "1024", "2048", "4096"}, {"128"}),
+               number_axis("footprint", "footprint of the chain in bytes", least_footprint,
+                           most_footprint,
+                           texts_of(octaves(least_footprint, most_footprint, /*per_octave=*/8,
+                                            /*multiple=*/128)))},
+      .data_axes = 1,
+      .quantities =
+          {{"load_cycles", "cycles of one dependent load; median over SMs"},
+           {"load_time", "the same in seconds"},
+           {"load_cycles_nearest", "cycles on the fastest SM"},
+           {"load_cycles_farthest", "cycles on the slowest SM"},
+           {"core_clock", "clock of the core during the reads"},
+           {"footprint_over_l2", "footprint ÷ L2 size that the driver reports"},
+           {"footprint_over_shared_memory",
+            "footprint ÷ shared memory per SM that the driver reports"},
+           {"walked_before", "1: the chain was read completely before; 0: all of it was evicted"},
+           {"l1_hit_share", "share of L1 sector lookups that hit"},
+           {"l2_hit_share", "share of L2 sector lookups that hit in the half that was requested"},
+           {"l2_missed_sectors_per_load",
+            "share of sectors that missed in the half that was requested and were fetched"},
+           {"dram_share", "bytes read from memory ÷ bytes that L2 would fetch for all"},
+           {"dram_far_share", "share fetched from memory behind the other half of L2"}},
+      .seconds_per_case = 0.015,
+      .excludes = excluded};
+}
 
 /// "a lap", "evicted", or "as it is" (host memory, and on-chip memory).
-[[nodiscard]] std::string_view to_string(Space space, const Preparation& preparation);
-
-/// A case on a GPU.
-struct Setup {
-  Space space{};
-  std::uint64_t footprint = 0;
-  PermutedChain chain;  ///< from address 0 on
-  unsigned cores = 1;   ///< that walk
-  Preparation preparation;
-};
-[[nodiscard]] Setup setup_for(Space space, bool several, std::uint64_t stride,
-                              std::uint64_t footprint, const GpuFacts& gpu);
-/// The setup must live as long as the chase.
-[[nodiscard]] pointer_chase::Chase chase_of(const Setup& setup);
-[[nodiscard]] Experiment describe(pointer_chase::Chase& chase, const Setup& setup,
-                                  const GpuFacts& gpu);
+inline std::string_view to_string(Space space, const Preparation& preparation) {
+  if (!is_global(space) && space != Space::texture) return "as it is";
+  return preparation.cold ? "evicted" : "a lap";
+}
 
 }  // namespace strata::latency_vs_footprint

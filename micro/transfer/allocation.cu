@@ -1,16 +1,77 @@
-#include "harness/cuda/cuda_machine.hpp"
-#include "harness/measure/engine.hpp"
-#include "micro/transfer/allocation.hpp"
+// What does it cost to allocate memory for a GPU and to release it?
+//
+// `device`: cudaMalloc and cudaFree. `pool`: cudaMallocAsync and cudaFreeAsync in a stream, whose
+// pool keeps what is released. `pinned`: cudaMallocHost and cudaFreeHost. A series allocates pieces
+// of one size, and then releases them in the same order; the GPU is idle. The cost of an allocation
+// with its release is the slope between a long series and a short one, by the caller's clock.
+//
+// The pieces of a series must be disjoint, and those of the GPU aligned to 256 bytes, as their
+// addresses show.
+#include "harness/cuda/benchmark.cuh"
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <optional>
-#include <vector>
 
 namespace strata::allocation {
+
+enum class Memory { device, pool, pinned };
+constexpr auto memories = choices_of<Memory>("device", "pool", "pinned");
+
+/// Pieces of the short and of the long series.
+constexpr std::uint32_t few = 16;
+constexpr std::uint32_t many = 64;
+
+/// Of addresses (CUDA C++ Programming Guide, Device Memory Accesses); CUDA promises none on the
+/// host.
+[[nodiscard]] constexpr std::uintptr_t alignment(Memory memory) {
+  return memory == Memory::pinned ? 1 : 256;
+}
+
 namespace {
+
+Benchmark declare() {
+  return {.suite = "micro",
+          .name = "allocation",
+          .question = "What does it cost to allocate memory for a GPU and to release it?",
+          .axes = {memories.axis("memory",
+                                 "of the GPU, of its memory pool, or pinned memory of the host"),
+                   number_axis("bytes", "size of a piece", 1, std::uint64_t{1} << 28U,
+                               {"512", "65536", "1048576", "16777216"})},
+          .quantities = {{"allocation_seconds",
+                          "one more allocation with its release, for its caller (wall)"}},
+          .seconds_per_case = 0.1};
+}
+
+/// Pieces, each of so many bytes, that are nowhere, overlap another one or are not aligned.
+[[maybe_unused]] std::size_t misplaced(std::span<const std::uintptr_t> pieces, std::size_t bytes,
+                                       std::uintptr_t alignment) {
+  std::vector<std::uintptr_t> sorted(pieces.begin(), pieces.end());
+  std::ranges::sort(sorted);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const bool apart = i + 1 == sorted.size() || sorted[i + 1] - sorted[i] >= bytes;
+    if (!apart || sorted[i] == 0 || sorted[i] % alignment != 0) ++wrong;
+  }
+  return wrong;
+}
+
+/// A sample.
+struct Seconds {
+  double of_piece = 0;
+};
+
+Experiment describe(const Params& /*params*/, const GpuFacts& /*gpu*/) {
+  Experiment experiment{
+      .rows = {{"allocation_seconds", "s", "wall_slope", number(&Seconds::of_piece)}},
+      .has_clock = false,
+      .checked = "addresses of pieces that overlap or are not aligned",
+      .partly_host_time = true,
+      .not_counted = "no kernel runs"};
+  experiment.checks.emplace_back(
+      TimersApart{"the calls are the host's alone: a GPU has no time for them"});
+  return experiment;
+}
+
+#ifdef __CUDACC__
 
 /// The device's memory pool, which keeps released memory during this object's lifetime.
 class KeepingPool {
@@ -71,7 +132,7 @@ void release(Memory memory, void* piece, cudaStream_t stream) {
 void run(Session& session) {
   const Memory memory = memories.of(session.param("memory"));
   const auto bytes = static_cast<std::size_t>(session.whole("bytes"));
-  Experiment experiment = describe();
+  Experiment experiment = describe(session.params(), session.gpu());
   require_timed(session, experiment);
   CudaMachine machine{session, 0};
   const Stream& stream = machine.stream();
@@ -96,12 +157,14 @@ void run(Session& session) {
   };
   experiment.observe = [&] {
     const double brief = series(few);
-    return std::vector{seconds_of_piece(brief, series(many))};
+    return sample_of(Seconds{.of_piece = (series(many) - brief) / (many - few)});
   };
   measure(session, machine, experiment);
 }
 
-STRATA_BENCHMARK(declare, cuda, run);
+#endif
+
+STRATA_GPU_BENCHMARK(declare, describe, run);
 
 }  // namespace
 }  // namespace strata::allocation

@@ -69,8 +69,8 @@ struct Ways {
 };
 
 /// Measures copies that each take at least `least_seconds`. `held`: their calls are made before the
-/// first event. `verify` follows each sample. With two directions the way back uses `side`, and a
-/// sample's third number is their overlap, unless they are short.
+/// first event. `verify` follows each sample. With two directions the way back uses `side`, and
+/// samples hold their overlap, unless they are short.
 inline void measure_copies(Session& session, CudaMachine& machine, Experiment& experiment,
                            const Ways& ways, double least_seconds, bool held,
                            const std::function<void(Tally&)>& verify, Beside side = {}) {
@@ -88,7 +88,7 @@ inline void measure_copies(Session& session, CudaMachine& machine, Experiment& e
   if (held) (void)machine.time_caller(copy);
   experiment.observe = [&] {
     double overlap = 1;
-    auto numbers = numbers_of(
+    Seconds seconds = middle_of(
         copies_per_sample(least_seconds), is_brief(least_seconds),
         [&] {
           const BothSides seen = machine.time_both_sides(copy, held);
@@ -96,9 +96,9 @@ inline void measure_copies(Session& session, CudaMachine& machine, Experiment& e
           return seen;
         },
         [&] { return machine.time_caller(copy); });
-    if (overlaps) numbers.push_back(overlap);
+    seconds.overlap = overlap;
     verify(experiment.tally);
-    return numbers;
+    return sample_of(seconds);
   };
   measure(session, machine, experiment);
 }

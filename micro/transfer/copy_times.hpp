@@ -1,6 +1,7 @@
 // Shared by the benchmarks that time copies: copies per sample, and rows.
 #pragma once
 
+#include "harness/measure/description.hpp"
 #include "harness/measure/experiment.hpp"
 #include "harness/measure/machine.hpp"
 #include "harness/record/statistics.hpp"
@@ -35,12 +36,18 @@ inline constexpr double same_from_seconds = 2e-3;
       std::max(for_a_middle, std::floor(wanted_seconds / least_seconds)));
 }
 
-/// The numbers of a sample: seconds of a copy on the device and for its caller, each the middle of
-/// `copies` (middle_mean). Short ones are repeated for their caller, without recording events and
-/// holding them back.
-[[nodiscard]] inline std::vector<double> numbers_of(std::uint32_t copies, bool brief,
-                                                    const std::function<BothSides()>& both_sides,
-                                                    const std::function<double()>& caller) {
+/// A sample.
+struct Seconds {
+  double device = 0;
+  double caller = 0;
+  double overlap = 0;  ///< share of the time in which copies in both directions were under way
+};
+
+/// Each the middle of `copies` (middle_mean). Short ones are repeated for their caller, without
+/// recording events and holding them back.
+[[nodiscard]] inline Seconds middle_of(std::uint32_t copies, bool brief,
+                                       const std::function<BothSides()>& both_sides,
+                                       const std::function<double()>& caller) {
   std::vector<double> device(copies);
   std::vector<double> walls(copies);
   for (std::uint32_t i = 0; i < copies; ++i) {
@@ -49,7 +56,7 @@ inline constexpr double same_from_seconds = 2e-3;
     walls[i] = seen.caller;
   }
   if (brief) std::ranges::generate(walls, caller);
-  return {middle_mean(device), middle_mean(walls)};
+  return {.device = middle_mean(device), .caller = middle_mean(walls)};
 }
 
 /// For an axis: a word, `factor` times as much, and so on up to `most` bytes.
@@ -62,8 +69,8 @@ inline constexpr double same_from_seconds = 2e-3;
 
 /// The rows of copies that move `bytes` each, both directions together.
 [[nodiscard]] inline Experiment described(double bytes) {
-  const Value device = number_at(0);
-  const Value caller = number_at(1);
+  const Value device = number(&Seconds::device);
+  const Value caller = number(&Seconds::caller);
   const auto rate = [bytes](const Value& seconds) {
     return [=](const Sample& sample) { return bytes / seconds(sample); };
   };

@@ -1,16 +1,130 @@
-// Everything that a transfer needs is allocated and filled before it. The target is poisoned before
-// each sample, and each word of it is checked after each sample.
-#include "harness/base/error.hpp"
-#include "harness/cuda/fill.hpp"
-#include "harness/cuda/occupancy.hpp"
+// What does it cost to copy data to the GPU and back?
+//
+// Copies go through the runtime (cudaMemcpyAsync) from or to pageable or page-locked memory;
+// `mapped` has a kernel access page-locked memory directly. A payload in many separate pieces on
+// the host is sent as many copies (`packing=none`), or the host packs it and sends one
+// (`packing=packed`), as Breitbart chose (2008, chapter 4). Packing and unpacking are included in
+// the time of the device and of the caller: two quantities, since a small transfer ends long before
+// its caller knows. They must agree where calls and waiting are negligible.
+//
+// One piece of page-locked memory needs nothing from the host once its calls are made: if it is
+// short, they are made before the first event, behind a kernel that the host releases. In all other
+// transfers the device's time includes waiting for the host. The data have just been written or
+// checked on the host, so its caches hold what fits.
+#include "harness/cuda/benchmark.cuh"
 #include "micro/pattern/scattered_pieces.hpp"
-#include "micro/transfer/copy_kernel.cuh"
-#include "micro/transfer/transfers.hpp"
+#include "micro/transfer/copy_times.hpp"
 
-#include <algorithm>
+#ifdef __CUDACC__
+#include "micro/transfer/copy_kernel.cuh"
+#endif
 
 namespace strata::transfers {
+
+enum class Memory { pageable, pinned, mapped };
+constexpr auto memories = choices_of<Memory>("pageable", "pinned", "mapped");
+enum class Direction { to_device, to_host, both };
+constexpr auto directions = choices_of<Direction>("to_device", "to_host", "both");
+constexpr Choices packings{std::pair{"none", false}, std::pair{"packed", true}};
+
+/// What is transferred, and how.
+struct Transfer {
+  Memory memory = Memory::pinned;
+  Direction direction = Direction::to_device;
+  std::uint64_t bytes = 0;  ///< of one direction
+  std::uint32_t pieces = 1;
+  bool packed = false;
+
+  [[nodiscard]] constexpr bool to_device() const { return direction != Direction::to_host; }
+  [[nodiscard]] constexpr bool to_host() const { return direction != Direction::to_device; }
+  /// Whether it consists of calls only, so few that a stream can hold them all: it can be queued as
+  /// a whole.
+  [[nodiscard]] constexpr bool can_be_queued() const {
+    return memory != Memory::pageable && pieces == 1;
+  }
+  [[nodiscard]] constexpr std::uint64_t bytes_moved() const {
+    return direction == Direction::both ? 2 * bytes : bytes;
+  }
+};
+
 namespace {
+
+Transfer transfer_of(const Params& params) {
+  return {.memory = memories.of(params.at("memory")),
+          .direction = directions.of(params.at("direction")),
+          .bytes = number_of<std::uint64_t>(params, "bytes"),
+          .pieces = number_of<std::uint32_t>(params, "pieces"),
+          .packed = packings.of(params.at("packing"))};
+}
+
+std::optional<std::string> excludes(const Params& params, Backend) {
+  const Transfer transfer = transfer_of(params);
+  constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
+  if (transfer.bytes % (word_bytes * transfer.pieces) != 0) {
+    return "bytes are not a multiple of the word size in each piece";
+  }
+  if (transfer.pieces == 1 && transfer.packed) return "one piece needs no packing";
+  const bool both = transfer.direction == Direction::both;
+  if (transfer.pieces > 1 && transfer.memory == Memory::mapped) {
+    return "a kernel reads the pieces directly";
+  }
+  if (transfer.pieces > 1 && both) return "pieces are copied in one direction only";
+  if (both && transfer.memory == Memory::pageable) {
+    return "copies of pageable memory do not overlap";
+  }
+  return std::nullopt;
+}
+
+Benchmark declare() {
+  return {
+      .suite = "micro",
+      .name = "transfers",
+      .question = "What does it cost to copy data to the GPU and back, in one piece or many?",
+      .axes = {memories.axis("memory",
+                             "host memory: pageable, pinned, or pinned and accessed by a kernel"),
+               number_axis("bytes", "bytes of the payload, in each direction",
+                           sizeof(std::uint32_t), 1LL << 30U, copy_times::sizes(256LL << 20U, 4)),
+               number_axis("pieces", "number of pieces of the payload on the host", 1, 4096, {"1"}),
+               packings.axis(
+                   "packing",
+                   "whether each piece is copied separately, or the host packs them into one",
+                   {"none"}),
+               directions.axis("direction", "direction; both: two streams at once")},
+      .quantities =
+          {{"transfer_time",
+            "duration for the whole payload: on the device (event), for its caller (wall)"},
+           {"bandwidth", "bytes moved ÷ that time"}},
+      .seconds_per_case = 0.15,
+      .excludes = excludes};
+}
+
+/// Approximate duration; never too long on the known machines.
+[[maybe_unused]] double least_seconds(const Transfer& transfer) {
+  constexpr double fastest_link = 6e10;
+  constexpr double call = 1e-6;
+  constexpr double start = 5e-6;
+  const double copies = transfer.packed ? 1 : transfer.pieces;
+  return start + call * copies + static_cast<double>(transfer.bytes) / fastest_link;
+}
+
+Experiment describe(const Params& params, const GpuFacts& /*gpu*/) {
+  const Transfer transfer = transfer_of(params);
+  Experiment experiment = copy_times::described(static_cast<double>(transfer.bytes_moved()));
+  experiment.checked = "words at their target against those sent";
+  experiment.partly_host_time = true;
+  experiment.not_counted = "the counter sets do not cover the copy engines";
+  return experiment;
+}
+
+#ifdef __CUDACC__
+
+/// Whether its calls are made in advance and held.
+bool is_held_back(const Transfer& transfer) {
+  return copy_times::is_brief(least_seconds(transfer)) && transfer.can_be_queued();
+}
+
+// Everything that a transfer needs is allocated and filled before it. The target is poisoned before
+// each sample, and each word of it is checked after each sample.
 
 template <class Element>
 __global__ void __launch_bounds__(copy_times::carry_threads)
@@ -126,7 +240,7 @@ struct Carrier {
 
 void run(Session& session) {
   const Transfer transfer = transfer_of(session.params());
-  Experiment experiment = describe(transfer);
+  Experiment experiment = describe(session.params(), session.gpu());
   require_timed(session, experiment);
   const bool mapped = transfer.memory == Memory::mapped;
   if (mapped && device_attribute(cudaDevAttrCanMapHostMemory) == 0) {
@@ -156,7 +270,9 @@ void run(Session& session) {
                              [&](Tally& tally) { carrier.verify(tally, stream.get()); });
 }
 
-STRATA_BENCHMARK(declare, cuda, run);
+#endif
+
+STRATA_GPU_BENCHMARK(declare, describe, run);
 
 }  // namespace
 }  // namespace strata::transfers

@@ -56,9 +56,9 @@ Experiment described(const RungCase& which) {
   experiment.conclude = [all, limit = experiment.conclude](Session& session,
                                                            const std::vector<Sample>& samples) {
     constexpr double nominal_flops = 20;  // per interaction, as in GPU Gems 3, ch. 31
-    std::vector<double> seconds;
-    for (const Sample& sample : samples)
-      seconds.push_back(sample.numbers.at(0));
+    std::vector<double> seconds(samples.size());
+    std::ranges::transform(samples, seconds.begin(),
+                           [](const Sample& sample) { return sample.numbers.at(0); });
     add(session, "nominal_flops_per_second", "FLOP/s", Provenance::modelled, "flop_20",
         nominal_flops * all / median(seconds));
     limit(session, samples);

@@ -121,7 +121,7 @@ def test_launches_are_side_by_side_and_shared_memory_has_its_own_panel(tmp_path:
         assert bars_in(passes, "after") == [(0, 32)]
         colours = [ax.containers[-1][0].get_facecolor() for ax in figure.axes]
         assert colours[0] == colours[1], "of one launch"
-        assert passes.get_yticklabels()[0].get_text().count("x") == 70
+        assert passes.get_yticklabels()[0].get_text().startswith("x" * 14 + "…" + "x" * 15)
 
 
 def test_a_count_without_a_prediction_has_no_bar(tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
-"""What runs say in words and tables, against stored texts: any change of a number or word shows.
+"""Words and tables of runs against stored texts: any change of a number or word shows.
 
-    PYTHONPATH=analysis/src:tests/analysis python tests/analysis/test_texts.py
-
-writes the texts again after an intended change; git shows what changed.
+After an intended change write the texts again, as the failure says; git shows what changed.
 """
 
 import tempfile
@@ -25,6 +23,7 @@ from strata.roofline.verdicts import entries, lacking, problems
 from strata.run import Run
 
 TEXTS = DATA / "texts"
+AGAIN = "PYTHONPATH=analysis/src:tests/analysis python tests/analysis/test_texts.py"
 H100 = (
     DATA.parents[1] / "results/nvidia-h100-80gb-hbm3/nvidia-h100-80gb-hbm3-20261128T144347Z-c2fdf95"
 )
@@ -65,9 +64,9 @@ def text_of(run: Run) -> str:
 
 
 @pytest.mark.parametrize("name", [*RUNS, *MADE])
-def test_a_run_says_what_is_stored(name: str, tmp_path: Path) -> None:
+def test_the_text_of_a_run_is_the_stored_one(name: str, tmp_path: Path) -> None:
     stored = (TEXTS / f"{name}.txt").read_text(encoding="utf-8")
-    assert text_of(loaded(name, tmp_path)).splitlines() == stored.splitlines()
+    assert text_of(loaded(name, tmp_path)).splitlines() == stored.splitlines(), AGAIN
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-#include "micro/compute/atomics.hpp"
+#include "micro/compute/atomics.cu"
 
+#include "example_gpu.hpp"
 #include "harness/record/device.hpp"
 #include "harness/run/case_runner.hpp"
 #include "micro/pattern/random_cycle.hpp"
@@ -244,8 +245,9 @@ TEST(AtomicsPlaces, OfSeveralVisitsHaveWorkersOfTheirOwn) {
 }
 
 TEST(AtomicsRows, OfGlobalMemoryAreOfBothHalves) {
-  const Variant variant{.space = StateSpace::global};
-  Experiment experiment = describe(variant, 132);
+  const Params params{
+      {"space", "global"}, {"operation", "add_int"}, {"returns", "yes"}, {"target", "disjoint"}};
+  Experiment experiment = describe(params, example_gpu());
   add_sides(experiment, /*are_two=*/true);
   const Launched brief{.length = {.rounds = 16, .work = 16}, .stamps = {Stamp{}}};
   Launched full{.length = {.rounds = 80, .work = 80}, .stamps = {Stamp{}}};
@@ -266,7 +268,7 @@ TEST(AtomicsRows, OfGlobalMemoryAreOfBothHalves) {
   EXPECT_EQ(std::get<std::string>(experiment.facts(experiment).at("latency_homes")),
             "half near, half far");
 
-  Experiment of_one = describe(variant, 132);
+  Experiment of_one = describe(params, example_gpu());
   add_sides(of_one, /*are_two=*/false);
   EXPECT_FALSE(
       rows_of(of_one, cuda_timers, sample).contains("atomic_latency_near by clock64_of_words"));
@@ -286,48 +288,6 @@ TEST(AtomicsSizes, KeepFloatsExact) {
                                                                         : chip.threads();
     EXPECT_LT(4 + sharers * operations * 2, exact_floats);
   }
-}
-
-TEST(AtomicsSizes, TakeAboutTheTimeThatTheyShould) {
-  constexpr LaunchShape chip = full_chip(132);
-  const Places places = Places::of_threads({}, chip);
-  EXPECT_EQ(operations_for(Operation::add_int, places, unroll, 2.5e-4, 1e-7), 2496U);
-  EXPECT_EQ(operations_for(Operation::add_int, places, unroll, 2.5e-4, 1e-3), 16U);
-}
-
-TEST(AtomicsDeclaration, HasNoExchangeThatReturnsNothing) {
-  const auto* const enrolled = find_benchmark("atomics");
-  ASSERT_NE(enrolled, nullptr);
-  const auto excluded = [&](const char* operation, const char* returns) {
-    return enrolled->benchmark
-        .excludes({{"operation", operation},
-                   {"returns", returns},
-                   {"space", "global"},
-                   {"target", "same"}},
-                  Backend::cuda)
-        .has_value();
-  };
-  EXPECT_FALSE(excluded("add_float", "no"));
-  EXPECT_FALSE(excluded("cas_int", "yes"));
-  EXPECT_TRUE(excluded("cas_int", "no"));
-  EXPECT_TRUE(excluded("exch_int", "no"));
-}
-
-TEST(AtomicsDeclaration, HasACpuTakePartWithoutSharedMemoryAndWarps) {
-  const auto excluded = [](const char* space, const char* target, const char* operation,
-                           const char* returns, Backend backend) {
-    return declare()
-        .excludes(
-            {{"operation", operation}, {"returns", returns}, {"space", space}, {"target", target}},
-            backend)
-        .has_value();
-  };
-  EXPECT_FALSE(excluded("global", "line", "add_int", "no", Backend::host));
-  EXPECT_FALSE(excluded("global", "same", "add_float", "yes", Backend::host));
-  EXPECT_TRUE(excluded("global", "same", "add_float", "no", Backend::host));
-  EXPECT_TRUE(excluded("shared", "same", "add_int", "yes", Backend::host));
-  EXPECT_TRUE(excluded("global", "warp", "add_int", "yes", Backend::host));
-  EXPECT_TRUE(excluded("global", "line", "add_int", "yes", Backend::cuda));
 }
 
 // --------------------------------------------------------------------------------------- on a CPU
@@ -480,87 +440,6 @@ TEST(AtomicsPlaces, OfCoresShareALineOrTwoOrNone) {
 }
 
 // ----------------------------------------------------------------------------------------- rows
-
-/// A chain whose operation takes 40 cycles, and a full chip whose SM takes 6.4 (a core 6.4 of its
-/// own) for an operation of a worker, by clocks that differ by `factor`.
-Sample sample_of(const Variant& variant, double factor = 1.01) {
-  const auto seen = [&](double cycles, double hertz) {
-    return Seen{.inside = {.cycles = cycles, .slowest = cycles, .hertz = hertz},
-                .outside = cycles * factor,
-                .seconds = cycles * factor / hertz};
-  };
-  Sample sample;
-  if (variant.returns) sample.slopes.push_back(seen(40, 1e9));
-  sample.slopes.push_back(seen(6.4, 2e9));
-  return sample;
-}
-
-TEST(AtomicsRows, OfAGpuAreOfAWarpAndOfLanes) {
-  for (const bool returns : {true, false}) {
-    const Variant variant{.returns = returns};
-    const auto rows = rows_of(describe(variant, 132), cuda_timers, sample_of(variant));
-    EXPECT_EQ(rows.size(), returns ? 7U : 5U);
-    if (returns) {
-      EXPECT_DOUBLE_EQ(rows.at("atomic_latency by clock64_slope").value, 40);
-      EXPECT_DOUBLE_EQ(rows.at("atomic_latency by event_slope").value, 40.4);
-      EXPECT_EQ(rows.at("atomic_latency by event_slope").unit, "cycle");
-    }
-    EXPECT_DOUBLE_EQ(rows.at("warp_atomic_cycles by clock64_slope").value, 0.2);
-    EXPECT_DOUBLE_EQ(rows.at("warp_atomic_cycles by event_slope").value, 0.202);
-    EXPECT_EQ(rows.at("warp_atomic_cycles by clock64_slope").unit, "cycle");
-    EXPECT_DOUBLE_EQ(rows.at("atomics_per_cycle by clock64_slope").value, 160);
-    EXPECT_EQ(rows.at("atomics_per_cycle by clock64_slope").unit, "1/cycle");
-    EXPECT_DOUBLE_EQ(rows.at("atomic_rate by event_slope").value, 132 * 1024 / (6.464 / 2e9));
-    EXPECT_EQ(rows.at("atomic_rate by event_slope").unit, "1/s");
-    EXPECT_DOUBLE_EQ(rows.at("core_clock by clock64_over_globaltimer").value, 2e9);
-  }
-}
-
-TEST(AtomicsRows, OfACpuAreOfACore) {
-  for (const bool returns : {true, false}) {
-    const Variant variant{.space = StateSpace::global, .returns = returns};
-    const Experiment experiment = describe_host(variant, 4);
-    EXPECT_EQ(experiment.pairs, 11);
-    const auto rows = rows_of(experiment, host_timers, sample_of(variant));
-    EXPECT_EQ(rows.size(), returns ? 7U : 5U);
-    if (returns) {
-      EXPECT_DOUBLE_EQ(rows.at("atomic_latency by tsc_slope").value, 40);
-      EXPECT_DOUBLE_EQ(rows.at("atomic_latency by monotonic_slope").value, 40.4);
-    }
-    EXPECT_DOUBLE_EQ(rows.at("core_atomic_cycles by tsc_slope").value, 6.4);
-    EXPECT_EQ(rows.at("core_atomic_cycles by tsc_slope").unit, "cycle");
-    EXPECT_DOUBLE_EQ(rows.at("core_atomic_cycles by monotonic_slope").value, 6.464);
-    EXPECT_DOUBLE_EQ(rows.at("atomics_per_cycle by tsc_slope").value, 1 / 6.4);
-    EXPECT_EQ(rows.at("atomics_per_cycle by tsc_slope").unit, "1/cycle");
-    EXPECT_DOUBLE_EQ(rows.at("atomic_rate by monotonic_slope").value, 4 / (6.464 / 2e9));
-    EXPECT_DOUBLE_EQ(rows.at("core_clock by dependent_adds").value, 2e9);
-  }
-}
-
-TEST(AtomicsRows, HaveATimerGateForEachSlopeAndAreOfHeldLaunches) {
-  const Variant variant{};
-  const Experiment experiment = describe(variant, 132);
-  ASSERT_EQ(experiment.checks.size(), 2U);
-  for (const std::size_t off : {0U, 1U}) {
-    Sample sample = sample_of(variant);
-    sample.slopes[off].outside *= 1.05;
-    FakeSession fake;
-    report(fake.session, cuda_timers, experiment, Collection<Sample>{.kept = {sample}});
-    std::size_t timers = 0;
-    for (const Gate& gate : fake.record.gates) {
-      if (gate.name != "timer") continue;
-      EXPECT_EQ(gate.verdict, timers == off ? Verdict::failed : Verdict::passed);
-      ++timers;
-    }
-    EXPECT_EQ(timers, 2U);
-  }
-  for (const Slope& slope : experiment.slopes)
-    EXPECT_TRUE(slope.held);
-  EXPECT_EQ(experiment.slopes.front().writers, 1U);
-  EXPECT_EQ(experiment.slopes.back().writers, 132U * warps_per_sm);
-  EXPECT_EQ(experiment.placement->cores, 132U);
-  EXPECT_EQ(experiment.placement->per_core, 32);
-}
 
 class AtomicsOnThisCpu : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
 

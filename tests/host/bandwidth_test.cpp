@@ -198,21 +198,6 @@ TEST(BandwidthPlan, LetsBlocksShareAPieceOnlyWhereL2HasRoomForNoMore) {
   EXPECT_EQ(plan.lengths.full.blocks, 6U);
 }
 
-TEST(BandwidthPlan, TakesAboutAsLongAsItShould) {
-  for (const LaunchShape& shape : shapes({Level::shared, Level::l1, Level::l2}, true)) {
-    const auto plan = plan_for(shape, large());
-    EXPECT_EQ(plan.lengths.full.rounds, 5 * plan.lengths.brief.rounds);
-    const double cycles = static_cast<double>(plan.bytes(plan.lengths.full)) / 132 / 128;
-    EXPECT_LT(cycles, shape.level == Level::shared ? 4e6 : 2e6);
-  }
-  const auto memory = plan_for({Level::dram, Operation::read, 16, 512, 2, 8}, large());
-  EXPECT_EQ(memory.lengths.full.rounds, 4 * memory.lengths.brief.rounds);
-  EXPECT_GT(memory.bytes(memory.lengths.brief), 4 * large().l2_bytes);
-  const auto copy = plan_for({Level::dram, Operation::copy, 16, 512, 2, 4}, large());
-  EXPECT_EQ(copy.bytes(copy.lengths.full), 2 * copy.array_bytes);
-  EXPECT_GT(copy.bytes(copy.lengths.full), 1000 * mebi);
-}
-
 TEST(BandwidthPlan, LaysWhatLiesInL1IntoHalfOfIt) {
   for (const std::uint64_t kibi : {228U, 64U}) {
     GpuFacts gpu = large();
@@ -239,18 +224,6 @@ TEST(BandwidthPlan, WritesManyTimesWhatL2KeepsBackAndReadsFromMemory) {
   EXPECT_EQ(start(Level::dram), Start::evicted);
   EXPECT_EQ(start(Level::l2), Start::in_l2);
   EXPECT_EQ(start(Level::l1), Start::as_left);
-}
-
-TEST(BandwidthPlan, HoldsWhatIsUnderWayInRegisters) {
-  EXPECT_EQ(words_held(Operation::read, 16, 4), 16U);
-  EXPECT_EQ(words_held(Operation::write, 16, 4), 16U);  // what it writes
-  EXPECT_EQ(words_held(Operation::triad, 8, 4), 16U);
-}
-
-TEST(BandwidthPlan, CountsAByteThatIsUpdatedTwice) {
-  const auto update = plan_for({Level::dram, Operation::update, 16, 512, 2, 4}, large());
-  EXPECT_EQ(update.bytes(update.lengths.full), 2 * update.array_bytes);
-  EXPECT_EQ(update.lengths.full.work * large().sms, 2.0 * static_cast<double>(update.array_bytes));
 }
 
 TEST(BandwidthPlan, IsSkippedWhereTheDeviceIsTooSmall) {
@@ -337,117 +310,6 @@ TEST(BandwidthStoreLevel, WantsEverySectorInL2AndInMemoryWhatL2CannotKeep) {
   EXPECT_EQ(verdict(ServedBy::l2, stored(1e7, 1e6)), Verdict::passed);
   EXPECT_EQ(verdict(ServedBy::l2, stored(1e7, 30e6)), Verdict::failed);
   EXPECT_EQ(verdict(ServedBy::l2, {}), Verdict::unverified);
-}
-
-TEST(BandwidthGates, AreAsStrictAsTheStricterOfTwo) {
-  const Gate passed{"level", Verdict::passed, "a"};
-  const Gate failed{"level", Verdict::failed, "b"};
-  const Gate unverified{"level", Verdict::unverified, "c"};
-  EXPECT_EQ(both(passed, failed).verdict, Verdict::failed);
-  EXPECT_EQ(both(unverified, passed).verdict, Verdict::unverified);
-  EXPECT_EQ(both(unverified, failed).verdict, Verdict::failed);
-  EXPECT_EQ(both(passed, passed).detail, "a; a");
-}
-
-/// A byte of each of 132 SMs takes 1/100 of a cycle by one timer and 1/101 by the other, at 2 GHz.
-Sample seen() {
-  Seen one{.inside = {.cycles = 0.01, .slowest = 0.01, .hertz = 2e9}, .outside = 1 / 101.0};
-  one.seconds = one.outside / one.inside.hertz;
-  one.full_seconds = 3e-4;
-  return {.slopes = {one}, .numbers = {}};
-}
-
-TEST(BandwidthRows, AreBytesOfTheChipAndOfAnSm) {
-  const auto plan = plan_for({Level::dram, Operation::copy, 16, 512, 2, 4}, large());
-  const RowsSeen rows = rows_of(describe(plan, large()), cuda_timers, seen());
-  const double all = 101.0 * 2e9 * 132;
-  const std::map<std::string, std::pair<double, std::string>> expected{
-      {"bandwidth by event_slope", {all, "B/s"}},
-      {"bandwidth_per_sm by clock64_slope", {100, "B/cycle"}},
-      {"bandwidth_per_sm by event_slope", {101, "B/cycle"}},
-      {"share_of_limit by event_slope", {all / 4.8e12, "1"}},
-      {"grid_time by event", {3e-4, "s"}},
-      {"core_clock by clock64_over_globaltimer", {2e9, "Hz"}},
-      {"bytes_in_flight_per_sm by launch_shape", {2.0 * 512 * 4 * 16, "B"}}};
-  ASSERT_EQ(rows.size(), expected.size());
-  for (const auto& [name, row] : expected) {
-    EXPECT_NEAR(rows.at(name).value, row.first, 1e-9 * row.first) << name;
-    EXPECT_EQ(rows.at(name).unit, row.second) << name;
-  }
-  EXPECT_EQ(rows.at("bytes_in_flight_per_sm by launch_shape").provenance, Provenance::modelled);
-}
-
-TEST(BandwidthRows, ShareOfL1IsOfACycle) {
-  const auto plan = plan_for({Level::l1, Operation::read, 16, 512, 2, 4}, large());
-  const auto rows = rows_of(describe(plan, large()), cuda_timers, seen());
-  EXPECT_NEAR(rows.at("share_of_limit by clock64_slope").value, 100.0 / 128, 1e-12);
-  const auto of_l2 = plan_for({Level::l2, Operation::read, 16, 512, 2, 4}, large());
-  EXPECT_FALSE(rows_of(describe(of_l2, large()), cuda_timers, seen())
-                   .contains("share_of_limit by event_slope"));
-}
-
-TEST(BandwidthRows, AreOfCoresOnAHost) {
-  const auto rows = rows_of(bandwidth_of(2, "bandwidth"), host_timers, seen());
-  EXPECT_NEAR(rows.at("bandwidth by monotonic_slope").value, 101.0 * 2e9 * 2, 1);
-  EXPECT_EQ(rows.at("bandwidth_per_sm by tsc_slope").unit, "B/cycle");
-  EXPECT_NEAR(rows.at("bandwidth_per_sm by tsc_slope").value, 100, 1e-9);
-  EXPECT_EQ(rows.at("grid_time by monotonic").unit, "s");
-}
-
-TEST(BandwidthGates, ComparesTimersThatShareNothing) {
-  const auto plan = plan_for({Level::dram, Operation::read, 16, 512, 2, 4}, large());
-  const Experiment experiment = describe(plan, large());
-  EXPECT_EQ(verdict_of("timer", experiment, {seen()}), Verdict::passed);
-  Sample apart = seen();
-  apart.slopes[0].outside *= 1.05;
-  EXPECT_EQ(verdict_of("timer", experiment, {apart}), Verdict::failed);
-  EXPECT_EQ(verdict_of("clock", experiment, {seen()}), Verdict::passed);
-}
-
-TEST(BandwidthCounts, PredictWhatTheLongLaunchMoves) {
-  const auto copy = plan_for({Level::dram, Operation::copy, 16, 512, 2, 4}, large());
-  const auto counts = describe(copy, large()).counts.value();
-  EXPECT_EQ(counts.length.blocks, copy.lengths.full.blocks);
-  EXPECT_EQ(counts.none.rounds, 0U);
-  EXPECT_EQ(counts.none.blocks, copy.lengths.full.blocks);
-  EXPECT_EQ(counts.loads->sectors * 32, copy.array_bytes);
-  EXPECT_EQ(counts.stores->sectors * 32, copy.array_bytes);
-  EXPECT_EQ(counts.served_by, ServedBy::dram);
-  const auto shared = plan_for({Level::shared, Operation::triad, 16, 128, 2, 4}, large());
-  const auto expected = describe(shared, large()).counts->expected;
-  ASSERT_EQ(expected.size(), 4U);
-  const double loads = 2.0 * shared.lengths.full.rounds * shared.lengths.full.blocks * 4 * 4;
-  EXPECT_EQ(expected[0].predicted, loads);
-  EXPECT_EQ(expected[1].predicted, 4 * loads);
-  EXPECT_EQ(expected[2].predicted, loads / 2);
-}
-
-TEST(BandwidthDeclaration, LeavesOutWhatNoDeviceCanDo) {
-  const auto* const known = find_benchmark("bandwidth");
-  ASSERT_NE(known, nullptr);
-  const auto excluded = [&](const Params& changed, Backend backend) {
-    Params params{{"level", "dram"},     {"operation", "read"},  {"width", "16"},
-                  {"block_size", "512"}, {"blocks_per_sm", "2"}, {"in_flight", "4"}};
-    for (const auto& [axis, value] : changed)
-      params[axis] = value;
-    return known->benchmark.excludes(params, backend).has_value();
-  };
-  EXPECT_FALSE(excluded({}, Backend::cuda));
-  EXPECT_FALSE(excluded({}, Backend::host));
-  EXPECT_TRUE(excluded({{"level", "shared"}}, Backend::host));
-  EXPECT_TRUE(excluded({{"width", "8"}}, Backend::host));
-  EXPECT_TRUE(excluded({{"in_flight", "8"}}, Backend::host));
-  EXPECT_FALSE(excluded({{"level", "l3"}}, Backend::host));
-  EXPECT_TRUE(excluded({{"level", "l3"}}, Backend::cuda));
-  EXPECT_TRUE(excluded({{"level", "l1"}, {"operation", "write"}}, Backend::cuda));
-  EXPECT_TRUE(excluded({{"blocks_per_sm", "8"}}, Backend::cuda));
-  EXPECT_TRUE(excluded({{"level", "shared"}, {"in_flight", "8"}}, Backend::cuda));
-  EXPECT_FALSE(excluded({{"operation", "write"}, {"in_flight", "2"}}, Backend::cuda));
-  EXPECT_FALSE(excluded({{"block_size", "256"}, {"operation", "write"}, {"in_flight", "16"}},
-                        Backend::cuda));
-  EXPECT_TRUE(excluded({{"operation", "triad"}, {"in_flight", "2"}}, Backend::cuda));
-  EXPECT_TRUE(excluded({{"block_size", "1024"}, {"in_flight", "16"}}, Backend::cuda));
-  EXPECT_FALSE(excluded({{"blocks_per_sm", "4"}}, Backend::cuda));
 }
 
 }  // namespace

@@ -78,9 +78,6 @@ TEST(Benchmark, FindsItsAxesByName) {
 std::optional<std::string> a_rule(const Params& /*params*/, Backend /*backend*/) {
   return {};
 }
-std::optional<std::string> another_rule(const Params& /*params*/, Backend /*backend*/) {
-  return {};
-}
 
 Benchmark declare() {
   return {.suite = "micro",
@@ -195,8 +192,6 @@ TEST(Merge, NamesTheFieldInWhichBackendsDiffer) {
   EXPECT_EQ(why_not_beside_declare([](Benchmark& b) { b.seconds_per_case = 9; }),
             start + "'seconds_per_case'");
   EXPECT_EQ(why_not_beside_declare([](Benchmark& b) { b.excludes = nullptr; }),
-            start + "'excludes'");
-  EXPECT_EQ(why_not_beside_declare([](Benchmark& b) { b.excludes = another_rule; }),
             start + "'excludes'");
 }
 

@@ -419,30 +419,5 @@ TEST(CacheGeometryChains, TimeAChainThatFitsByTwoTimers) {
   EXPECT_EQ(fake.verdict("result"), Verdict::passed);
 }
 
-TEST(CacheGeometry, HasACaseForEachPropertyAndEachCarveout) {
-  const Benchmark b = declare();
-  int cuda = 0;
-  int host = 0;
-  for (const auto& property : b.axis("property")->defaults) {
-    for (const auto& carveout : b.axis("carveout")->defaults) {
-      const Params params{{"property", property}, {"carveout", carveout}};
-      cuda += b.excludes(params, Backend::cuda) ? 0 : 1;
-      host += b.excludes(params, Backend::host) ? 0 : 1;
-    }
-  }
-  EXPECT_EQ(cuda, 19);
-  EXPECT_EQ(host, 3);
-}
-
-TEST(CacheGeometry, NamesItsPropertiesAndQuantities) {
-  for (const auto& name : properties.names())
-    EXPECT_EQ(properties.name_of(properties.of(name)), name);
-  EXPECT_THROW((void)properties.of("l4_size"), std::invalid_argument);
-  EXPECT_EQ(quantity_of(Property::constant_l15_size), "size");
-  EXPECT_EQ(quantity_of(Property::l1_line), "line");
-  EXPECT_EQ(quantity_of(Property::l2_sector), "sector");
-  EXPECT_NE(find_benchmark("cache_geometry"), nullptr);
-}
-
 }  // namespace
 }  // namespace strata::cache_geometry

@@ -1,4 +1,4 @@
-#include "micro/compute/ceilings.hpp"
+#include "micro/compute/ceilings.cu"
 
 #include "rows_of.hpp"
 
@@ -95,6 +95,7 @@ using EveryForm =
                      Steady<operations::Bfma2>, Square<operations::Ffma>, Square<operations::Dfma>,
                      Square<operations::Hfma2>, Square<operations::Bfma2>,
                      Uniform<operations::Ffma>, Uniform<operations::Dfma>>;
+
 TYPED_TEST_SUITE(EachForm, EveryForm, );
 
 TYPED_TEST(EachForm, EndsWhereAPlainLoopEnds) {
@@ -147,148 +148,7 @@ TEST(CeilingsForms, UniformOnesShareTheirFactorAndNothingElse) {
   EXPECT_NE(of[3].b, of[0].b);
 }
 
-TEST(CeilingsForms, AreLeftOutWhereTheyWouldSayNothing) {
-  const auto& excludes = find_benchmark("ceilings")->benchmark.excludes;
-  const auto left_out = [&](const char* kind, const char* form, Backend backend,
-                            const char* warps) {
-    return excludes({{"arithmetic", kind}, {"form", form}, {"warps_per_sm", warps}}, backend)
-        .has_value();
-  };
-  EXPECT_FALSE(left_out("fp64", "uniform", Backend::cuda, "16"));
-  EXPECT_FALSE(left_out("bf16x2", "square", Backend::cuda, "16"));
-  EXPECT_TRUE(left_out("fp16x2", "uniform", Backend::cuda, "16"));
-  EXPECT_TRUE(left_out("int32", "steady", Backend::cuda, "16"));
-  EXPECT_FALSE(left_out("int32", "alternating", Backend::cuda, "16"));
-  EXPECT_FALSE(left_out("fp32", "steady", Backend::host, "32"));
-  EXPECT_TRUE(left_out("fp32", "steady", Backend::host, "16"));
-  EXPECT_TRUE(left_out("fp32", "square", Backend::host, "32"));
-}
-
-TEST(CeilingsDeclaration, IsKnownToEveryBuildAndCountsItsWork) {
-  const auto* const found = find_benchmark("ceilings");
-  ASSERT_NE(found, nullptr);
-  EXPECT_THAT(found->benchmark.counter_sets, ::testing::ElementsAre("flops"));
-  EXPECT_EQ(found->benchmark.axis("arithmetic")->choices.size(), arithmetics.all.size());
-}
-
 // --- rows, gates and counts from what launches showed
-
-GpuFacts hopper() {
-  GpuFacts facts;
-  facts.sms = 100;
-  facts.compute_capability = "9.0";
-  facts.major = 9;
-  return facts;
-}
-
-Seen seen_of(double seconds) {
-  return {.inside = {.cycles = 0.5, .slowest = 0.5, .hertz = 1.5e9},
-          .outside = 0.502,
-          .seconds = seconds,
-          .full_seconds = 8e-3};
-}
-
-TEST(CeilingsRows, AreOfTheWholeChipBesideItsLimit) {
-  const Shape shape{.arithmetic = Arithmetic::fp16x2, .form = Form::steady, .warps = 8};
-  const Experiment experiment = describe(shape, hopper(), {});
-  const auto rows = rows_of(experiment, cuda_timers, {.slopes = {seen_of(2.5e-10)}, .numbers = {}});
-  const double instructions = 100 * 32 / 2.5e-10;
-  const double limit = 100 * 128 * 1.5e9;
-  EXPECT_EQ(rows, (RowsSeen{{"flops_per_second by event_slope", {4 * instructions, "FLOP/s"}},
-                            {"flops_per_second by lanes_times_clock",
-                             {4 * limit, "FLOP/s", Provenance::modelled}},
-                            {"share_of_limit by event_slope", {instructions / limit, "1"}},
-                            {"instruction_cycles by clock64_slope", {0.5, "cycle"}},
-                            {"instruction_cycles by event_slope", {0.502, "cycle"}},
-                            {"grid_time by event", {8e-3, "s"}},
-                            {"core_clock by clock64_over_globaltimer", {1.5e9, "Hz"}}}));
-  EXPECT_EQ(
-      experiment.facts(experiment),
-      (Facts{{"operations_of_an_instruction", std::int64_t{4}},
-             {"chains_of_a_warp", std::int64_t{8}},
-             {"lanes_per_sm", std::int64_t{128}},
-             {"multiply_add",
-              std::string{"a*x + b, three registers, the same a and b for many instructions"}}}));
-}
-
-TEST(CeilingsRows, OfIntegersAreNotFlopsAndHaveOnlyPublishedLimits) {
-  const Experiment experiment =
-      describe({.arithmetic = Arithmetic::int8_dp4a, .warps = 16}, hopper(), {});
-  const auto rows = rows_of(experiment, cuda_timers, {.slopes = {seen_of(1e-9)}, .numbers = {}});
-  EXPECT_EQ(rows.at("operations_per_second by event_slope"),
-            (RowSeen{8 * 100 * 32 / 1e-9, "operation/s"}));
-  EXPECT_EQ(rows.size(), 5U);
-  EXPECT_FALSE(experiment.facts(experiment).contains("lanes_per_sm"));
-}
-
-TEST(CeilingsRows, OfACpuTellOneCoreFromAll) {
-  const Experiment experiment = describe(/*cores=*/3, /*lanes=*/16);
-  Seen alone = seen_of(1e-10);
-  alone.inside.hertz = 1;
-  const auto rows =
-      rows_of(experiment, host_timers, {.slopes = {alone, seen_of(1.25e-10)}, .numbers = {}});
-  EXPECT_EQ(rows,
-            (RowsSeen{{"flops_per_second by monotonic_slope", {32 * 3 / 1.25e-10, "FLOP/s"}},
-                      {"flops_per_second_of_one_core by monotonic_slope", {32 / 1e-10, "FLOP/s"}},
-                      {"instruction_cycles by tsc_slope", {0.5, "cycle"}},
-                      {"instruction_cycles by monotonic_slope", {0.502, "cycle"}},
-                      {"grid_time by monotonic", {8e-3, "s"}},
-                      {"core_clock by dependent_adds", {1.5e9, "Hz"}}}));
-  EXPECT_EQ(experiment.slopes[0].writers, 1U);
-}
-
-TEST(CeilingsGates, CompareTheTimersAndVerifyEveryWarp) {
-  const Shape shape{.arithmetic = Arithmetic::fp32, .form = Form::square, .warps = 8};
-  const auto [operation, chains, warps] = in_form(shape);
-  std::vector<std::uint64_t> ends(std::size_t{chains} * warp_lanes);
-  const Experiment experiment = describe(shape, hopper(), ends);
-  Seen apart = seen_of(1e-9);
-  EXPECT_EQ(verdict_of("timer", experiment, {{.slopes = {apart}, .numbers = {}}}), Verdict::passed);
-  apart.outside = 0.52;
-  EXPECT_EQ(verdict_of("timer", experiment, {{.slopes = {apart}, .numbers = {}}}), Verdict::failed);
-  EXPECT_EQ(experiment.placement->cores, 100U);
-  EXPECT_EQ(experiment.placement->per_core, 8);
-  const Slope& slope = experiment.slopes.at(0);
-  EXPECT_EQ(slope.window.name, "median SM");
-  EXPECT_EQ(slope.writers, 800U);
-  EXPECT_FALSE(slope.held);
-  const auto wanted = operation.ends(7 * 512 / 8);
-  for (std::size_t i = 0; i < ends.size(); ++i)
-    ends[i] = wanted[i % operations::distinct_lanes];
-  Tally none;
-  std::vector<Stamp> stamps(800, Stamp{.result = operations::check_ends(ends, wanted, 0, none)});
-  stamps[799].result += 1;
-  Tally tally;
-  slope.verify({.length = {.rounds = 7}}, stamps, tally);
-  EXPECT_EQ(tally.checked, ends.size() + 800);
-  EXPECT_EQ(tally.different, 1U);
-}
-
-TEST(CeilingsLengths, AreFoundByTrial) {
-  const Experiment experiment = describe({.warps = 16}, hopper(), {});
-  const Lengths lengths = experiment.slopes[0].size([](const Length& length) {
-    return Launched{.length = length, .seconds = 1e-5 + 2e-6 * length.rounds};
-  });
-  EXPECT_NEAR(lengths.full.rounds, 4000, 1);
-  EXPECT_EQ(lengths.brief.rounds, lengths.full.rounds / 5);
-  EXPECT_EQ(lengths.full.work, lengths.full.rounds * 512.0 * 16);
-}
-
-TEST(CeilingsCounts, AreTheInstructionsOfEveryThread) {
-  const Experiment experiment =
-      describe({.arithmetic = Arithmetic::fp64, .warps = 8}, hopper(), {});
-  const CountPlan& plan = experiment.counts.value();
-  ASSERT_EQ(plan.expected.size(), 1U);
-  EXPECT_EQ(plan.expected[0].quantity, "fp64_fma");
-  EXPECT_EQ(plan.expected[0].predicted, 16.0 * 512 * 8 * 32 * 100);
-  EXPECT_EQ(plan.units, plan.expected[0].predicted);
-  EXPECT_EQ(plan.model + " " + plan.unit, "chain_length instruction");
-  EXPECT_EQ(plan.length.rounds, 17U);
-  EXPECT_EQ(plan.none.rounds, 1U);
-  const Experiment integers = describe({.arithmetic = Arithmetic::int32}, hopper(), {});
-  EXPECT_FALSE(integers.counts);
-  EXPECT_EQ(integers.not_counted, "no counter for this operation");
-}
 
 }  // namespace
 }  // namespace strata::ceilings

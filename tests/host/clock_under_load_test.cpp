@@ -1,4 +1,4 @@
-#include "micro/compute/clock_under_load.hpp"
+#include "micro/compute/clock_under_load.cu"
 
 #include "micro/compute/operations.hpp"
 #include "rows_of.hpp"
@@ -198,17 +198,6 @@ TEST(ClockUnderLoadChains, MoveAtEveryTurn) {
   }
 }
 
-TEST(ClockUnderLoadMixes, HaveTheInstructionsOfTheirNames) {
-  EXPECT_EQ(recipe_of(Mix::fma).instructions(), 512U);
-  EXPECT_EQ(recipe_of(Mix::mufu).instructions(), 3 * 128U);
-  EXPECT_EQ(recipe_of(Mix::fma_tensor_mufu).instructions(), (4 + 1 + 2) * 64U);
-  EXPECT_EQ(recipe_of(Mix::memory).instructions(), 0U);
-  EXPECT_EQ(rows_of(Mix::tensor).all(), 16U);
-  EXPECT_EQ(rows_of(Mix::fma_tensor_mufu).all(), 32U);
-  EXPECT_TRUE(recipe_of(mixes.of("idle_lanes")).one_lane);
-  EXPECT_THROW((void)mixes.of("nothing"), std::invalid_argument);
-}
-
 // --- rows, gates and facts from what launches and NVML showed
 
 GpuFacts gpu() {
@@ -216,6 +205,7 @@ GpuFacts gpu() {
   facts.sms = 10;
   facts.l2_bytes = 60 << 20U;
   facts.dram_pin_bandwidth = 4.8e12;
+  facts.major = 9;
   return facts;
 }
 
@@ -282,7 +272,9 @@ Seen seen_of(double hertz) {
 
 /// The record of a load that ran for `seconds`, with one sample at `hertz`.
 CaseRecord record_of(const Load& load, Around& around, double hertz) {
-  const Experiment experiment = describe(load, gpu(), around.beside(), {});
+  const Experiment experiment = describe({{"mix", std::string{mixes.name_of(load.mix)}},
+                                          {"seconds", load.seconds > 0.5 ? "1" : "0.1"}},
+                                         gpu(), around.beside(), {});
   std::uint64_t began = 5'000'000'000;
   const Lengths lengths = experiment.slopes[0].size([&](const Length& length) {
     const double seconds = 1e-5 + 1e-6 * length.rounds;
@@ -352,35 +344,10 @@ TEST(ClockUnderLoadRows, TellTheClockLaunchAfterLaunchFromRest) {
   EXPECT_NE(clock.noise.detail, "");
 }
 
-TEST(ClockUnderLoadRows, OfADriverThatTellsNothingAreTheKernelsAlone) {
-  Around around;
-  const CaseRecord record = record_of({.mix = Mix::fma, .seconds = 0.1}, around, 1.9e9);
-  EXPECT_THROW((void)row(record, "driver_clock"), std::out_of_range);
-  EXPECT_THROW((void)row(record, "power"), std::out_of_range);
-  EXPECT_EQ(std::ranges::count(record.gates, "driver_clock", &Gate::name), 0);
-  EXPECT_EQ(record.facts.count("throttle_reasons"), 0U);
-  EXPECT_EQ(record.facts.at("driver_readings"), Fact{std::int64_t{0}});
-  EXPECT_EQ(row(record, "core_clock").samples.size(), 1U);
-}
-
-TEST(ClockUnderLoadRows, TakeTheMeanPowerWhereTheDriverKnowsNoOther) {
-  Around around;
-  around.readings = {{.seconds = 0.2, .reading = {.mean_watts = 300}}};
-  const CaseRecord record = record_of({.mix = Mix::fma, .seconds = 0.1}, around, 1.9e9);
-  EXPECT_THAT(row(record, "power").samples, ElementsAre(300));
-  EXPECT_EQ(row(record, "power").method, "nvml_mean");
-}
-
-TEST(ClockUnderLoadRows, OfMemoryAreItsBytesAsWell) {
-  Around around;
-  const CaseRecord record = record_of({.mix = Mix::memory, .seconds = 0.1}, around, 1.9e9);
-  EXPECT_THAT(row(record, "read_bandwidth").samples.front(), DoubleEq(10 * 512 / 1e-10));
-  EXPECT_EQ(std::ranges::count(record.gates, "limit", &Gate::name), 1);
-}
-
 TEST(ClockUnderLoadWindow, SeesTheSlowestAndTheFastestClock) {
   Around around;
-  const Experiment experiment = describe({.mix = Mix::fma}, gpu(), around.beside(), {});
+  const Experiment experiment =
+      describe({{"mix", "fma"}, {"seconds", "0.1"}}, gpu(), around.beside(), {});
   const Slope& slope = experiment.slopes.at(0);
   EXPECT_EQ(slope.window.name, "median SM");
   EXPECT_EQ(slope.writers, 160U);
@@ -397,7 +364,8 @@ TEST(ClockUnderLoadWindow, SeesTheSlowestAndTheFastestClock) {
 
 TEST(ClockUnderLoadLengths, StayWhereProductsLoseNoBit) {
   Around around;
-  const Experiment experiment = describe({.mix = Mix::tensor}, gpu(), around.beside(), {});
+  const Experiment experiment =
+      describe({{"mix", "tensor"}, {"seconds", "0.1"}}, gpu(), around.beside(), {});
   const Lengths lengths = experiment.slopes[0].size([&](const Length& length) {
     around.now += 1;
     return Launched{
@@ -410,7 +378,9 @@ TEST(ClockUnderLoadGates, VerifyTheEndsAndTheChecksumOfEveryWarp) {
   for (const Mix mix : {Mix::fma_tensor_mufu, Mix::idle_lanes}) {
     std::vector<std::uint64_t> ends = expected_ends(mix, some_rounds);
     Around around;
-    const Experiment experiment = describe({.mix = mix}, gpu(), around.beside(), ends);
+    const Experiment experiment =
+        describe({{"mix", std::string{mixes.name_of(mix)}}, {"seconds", "0.1"}}, gpu(),
+                 around.beside(), ends);
     std::uint64_t checksum = 0;
     for (std::size_t i = 0; i < ends.size(); ++i)
       checksum += operations::checksum_part(ends[i], i);
@@ -427,71 +397,6 @@ TEST(ClockUnderLoadGates, VerifyTheEndsAndTheChecksumOfEveryWarp) {
     EXPECT_EQ(different(some_rounds), 1U);
     EXPECT_EQ(experiment.placement->per_core, 16);
   }
-}
-
-TEST(ClockUnderLoadGates, AllowAnErrorInSumsOfPowersAlone) {
-  std::vector<std::uint64_t> ends = expected_ends(Mix::mufu, some_rounds);
-  Around around;
-  const Experiment experiment = describe({.mix = Mix::mufu}, gpu(), around.beside(), ends);
-  const auto different_with = [&](std::size_t place, float factor) {
-    const std::uint64_t was = ends[place];
-    ends[place] = operations::bits(number_of(was) * factor);
-    Tally tally;
-    experiment.slopes[0].verify({.length = {.rounds = some_rounds}}, {}, tally);
-    ends[place] = was;
-    return tally.different;
-  };
-  constexpr float little = 1 + 1e-6F;
-  EXPECT_EQ(different_with(0, little), 1U);
-  EXPECT_EQ(different_with(chains * warp_lanes, little), 0U);
-  EXPECT_EQ(different_with(chains * warp_lanes, 1 + 1e-5F), 1U);
-}
-
-TEST(ClockUnderLoadGates, VerifyTheSumOfEachWarpThatReads) {
-  Around around;
-  const Experiment experiment = describe({.mix = Mix::memory}, gpu(), around.beside(), {});
-  EXPECT_EQ(experiment.slopes[0].start, Start::evicted);
-  EXPECT_EQ(experiment.unproved.gate, "level");
-  const Range range = range_of(gpu());
-  std::vector<Stamp> stamps(160);
-  for (std::size_t w = 0; w < stamps.size(); ++w)
-    stamps[w].result = range.sum(200, w);
-  Tally tally;
-  experiment.slopes[0].verify({.length = {.rounds = 200}}, stamps, tally);
-  EXPECT_EQ(tally.different, 0U);
-  experiment.slopes[0].verify({.length = {.rounds = 201}}, stamps, tally);
-  EXPECT_EQ(tally.different, 160U);
-}
-
-TEST(ClockUnderLoadCounts, AreWhatTheRecipeSays) {
-  Around around;
-  const auto plan_of = [&](Mix mix) {
-    return describe({.mix = mix}, gpu(), around.beside(), {}).counts;
-  };
-  const double warps_in_all = 16.0 * 10;
-  const CountPlan all = plan_of(Mix::fma_tensor_mufu).value();
-  ASSERT_EQ(all.expected.size(), 2U);
-  EXPECT_EQ(all.expected[0].quantity, "fp32_fma");
-  EXPECT_EQ(all.expected[0].predicted, 16 * 64 * 5 * 32 * warps_in_all);
-  EXPECT_EQ(all.expected[1].quantity, "xu_instructions");
-  EXPECT_EQ(all.expected[1].predicted, 16 * 64 * warps_in_all);
-  EXPECT_EQ(all.length.rounds, 17U);
-  EXPECT_EQ(all.none.rounds, 1U);
-  EXPECT_EQ(plan_of(Mix::idle_lanes)->expected.at(0).predicted, 16 * 512 * warps_in_all);
-  EXPECT_EQ(plan_of(Mix::fma)->expected.at(0).predicted, 16 * 512 * 32 * warps_in_all);
-  EXPECT_FALSE(plan_of(Mix::tensor));
-  const CountPlan memory = plan_of(Mix::memory).value();
-  EXPECT_EQ(memory.loads->requests, 16 * 8 * 160U);
-  EXPECT_EQ(memory.loads->sectors, 16 * 8 * 160 * 16U);
-  EXPECT_EQ(memory.served_by, ServedBy::dram);
-}
-
-TEST(ClockUnderLoadDeclaration, IsKnownToEveryBuild) {
-  const auto* const found = find_benchmark("clock_under_load");
-  ASSERT_NE(found, nullptr);
-  EXPECT_THAT(found->benchmark.counter_sets, ElementsAre("flops", "issue"));
-  EXPECT_EQ(found->benchmark.axis("mix")->choices.size(), mixes.all.size());
-  EXPECT_THAT(found->benchmark.axis("seconds")->defaults, ElementsAre("0.1", "1"));
 }
 
 }  // namespace

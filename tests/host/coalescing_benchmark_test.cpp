@@ -1,6 +1,6 @@
 #include "harness/model/lanes.hpp"
 #include "harness/model/word_patterns.hpp"
-#include "micro/access/coalescing.hpp"
+#include "micro/access/coalescing.cu"
 #include "micro/pattern/particle_chain.hpp"
 #include "rows_of.hpp"
 
@@ -110,84 +110,6 @@ TEST(CoalescingSums, TellPermutationsApart) {
   constexpr Windows windows{.count = 8, .bytes = line_bytes};
   const auto order = order_of(windows);
   EXPECT_NE(expected_sum(straight, windows, order, 0), expected_sum(turned, windows, order, 0));
-}
-
-TEST(CoalescingRounds, TakeAboutTheTimeThatTheyShould) {
-  for (const std::uint64_t sectors : {1U, 4U, 32U}) {
-    for (const std::uint32_t warps : {8U, 32U}) {
-      const double cycles = rounds_for(4e5, sectors, warps) * double{1} * warps * loads_per_round *
-                            std::max(4.0, static_cast<double>(sectors) / 2);
-      EXPECT_NEAR(cycles, 4e5, 3e3);
-    }
-  }
-  EXPECT_EQ(rounds_for(1, 32, 32), 1U);
-}
-
-TEST(CoalescingRows, AreOfAWarpLoadAndOfTheBytesOfTheWholeChip) {
-  const Experiment experiment = describe(pattern(4, 2, 0), gpu(100));  // 128 bytes in 8 sectors
-  const Seen seen{.inside = {.cycles = 8, .slowest = 8, .hertz = 1.5e9},
-                  .outside = 8.1,
-                  .seconds = 5e-9,
-                  .full_seconds = 3e-4};
-  const auto rows = rows_of(experiment, cuda_timers, {.slopes = {seen}, .numbers = {}});
-  EXPECT_EQ(rows, (RowsSeen{{"warp_load_cycles by clock64_slope", {8, "cycle"}},
-                            {"warp_load_cycles by event_slope", {8.1, "cycle"}},
-                            {"grid_time by event", {3e-4, "s"}},
-                            {"useful_bandwidth by event_slope", {100 * 128 / 5e-9, "B/s"}},
-                            {"sector_bandwidth by event_slope", {100 * 256 / 5e-9, "B/s"}},
-                            {"core_clock by clock64_over_globaltimer", {1.5e9, "Hz"}}}));
-}
-
-TEST(CoalescingGates, CompareTheSlowestWarpWithTheEvents) {
-  const Experiment experiment = describe(pattern(4, 1, 0), gpu(100));
-  const auto verdict = [&](double slowest, double outside) {
-    const Seen seen{.inside = {.cycles = 1, .slowest = slowest, .hertz = 1e9}, .outside = outside};
-    return verdict_of("timer", experiment, {{.slopes = {seen}, .numbers = {}}});
-  };
-  EXPECT_EQ(verdict(8, 8.1), Verdict::passed);
-  EXPECT_EQ(verdict(8, 8.2), Verdict::failed);
-  EXPECT_EQ(experiment.placement->cores, 100U);
-  EXPECT_EQ(experiment.placement->per_core, int{most_warps});
-  EXPECT_EQ(experiment.unproved.gate, "level");
-}
-
-TEST(CoalescingGates, VerifyTheSumOfEveryWarp) {
-  const auto p = pattern(4, 2, 0);
-  const Experiment experiment = describe(p, gpu(100));
-  const Slope& slope = experiment.slopes.at(0);
-  EXPECT_EQ(slope.writers, 100U * most_warps);
-  EXPECT_EQ(slope.window.name, "slowest writer");
-  EXPECT_EQ(slope.lengths.full.rounds, 5 * slope.lengths.brief.rounds);
-  EXPECT_EQ(slope.lengths.full.work, slope.lengths.full.rounds * 4.0 * most_warps);
-  const auto windows = windows_for(p, gpu(100));
-  const auto order = order_of(windows);
-  std::vector<Stamp> stamps(100 * most_warps);
-  for (std::uint32_t warp = 0; warp < stamps.size(); ++warp)
-    stamps[warp].result = 7 * expected_sum(p, windows, order, warp);
-  stamps[5].result += 1;
-  Tally tally;
-  slope.verify({.length = {.rounds = 7}}, stamps, tally);
-  EXPECT_EQ(tally.checked, stamps.size());
-  EXPECT_EQ(tally.different, 1U);
-}
-
-TEST(CoalescingCounts, AreThoseOfTheModelFromL2) {
-  const Experiment experiment = describe(pattern(4, 2, 0), gpu(100));
-  const CountPlan& plan = experiment.counts.value();
-  const std::uint64_t loads = 100U * most_warps * loads_per_round * 32;
-  EXPECT_EQ(plan.length.rounds, 32U);
-  EXPECT_EQ(plan.none.rounds, 0U);
-  EXPECT_EQ(plan.loads.value().requests, loads);
-  EXPECT_EQ(plan.loads.value().sectors, 8 * loads);
-  EXPECT_EQ(plan.loads.value().repeated_sectors, 0U);
-  EXPECT_EQ(plan.served_by, ServedBy::l2);
-  EXPECT_EQ(plan.reads, static_cast<double>(loads));
-  EXPECT_EQ(plan.warps_per_sm, most_warps);
-  EXPECT_EQ(plan.rows, LoadRows::per_read);
-}
-
-TEST(CoalescingDeclaration, IsKnownToEveryBuild) {
-  EXPECT_NE(find_benchmark("coalescing"), nullptr);
 }
 
 }  // namespace

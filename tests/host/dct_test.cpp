@@ -1,4 +1,4 @@
-#include "micro/access/dct.hpp"
+#include "micro/access/dct.cu"
 
 #include "harness/model/word_patterns.hpp"
 #include "harness/record/device.hpp"
@@ -105,36 +105,6 @@ TEST(DctPrediction, FollowsFromTheAddresses) {
   EXPECT_EQ(one.store_sectors, 2 * pixels / 8);
   EXPECT_EQ(predicted(Form::separable, 3).load_requests, 3 * one.load_requests);
   EXPECT_EQ(predicted(Form::separable, 3).load_sectors, 3 * one.load_sectors);
-}
-
-TEST(DctRows, AreOfOneTransformMore) {
-  const Experiment experiment = describe(Form::best, 1);
-  EXPECT_EQ(rows_of(experiment, cuda_timers,
-                    {.slopes = {}, .numbers = {4e-3, 6e-3, 3e-3, 5.02e-3, 1.5e9}}),
-            (RowsSeen{{"kernel_time by event_slope", {1e-3, "s"}},
-                      {"kernel_time by graph_slope", {1.01e-3, "s"}},
-                      {"useful_bandwidth by event_slope", {5.0 * pixels / 1e-3, "B/s"}},
-                      {"term_rate by graph_slope", {4'294'967'296 / 1.01e-3, "term/s"}},
-                      {"core_clock by clock64_over_globaltimer", {1.5e9, "Hz"}}}));
-}
-
-TEST(DctDeclaration, LeavesOutWhatTakesTooLong) {
-  const Benchmark benchmark = declare();
-  const auto excluded = [&](const char* form, const char* size, Backend backend) {
-    return benchmark.excludes({{"form", form}, {"size", size}}, backend).has_value();
-  };
-  for (const char* const form : {"original", "seed_tool", "seed_hand", "best"}) {
-    EXPECT_FALSE(excluded(form, "seed", Backend::cuda));
-    EXPECT_TRUE(excluded(form, "large", Backend::cuda));
-    EXPECT_TRUE(excluded(form, "seed", Backend::host));
-  }
-  for (const char* const form : {"naive", "table", "all_cores", "vectors"}) {
-    EXPECT_TRUE(excluded(form, "seed", Backend::cuda));
-    EXPECT_FALSE(excluded(form, "seed", Backend::host));
-    EXPECT_TRUE(excluded(form, "large", Backend::host));
-  }
-  EXPECT_FALSE(excluded("separable", "large", Backend::cuda));
-  EXPECT_FALSE(excluded("separable", "seed", Backend::host));
 }
 
 TEST(DctOnThisCpu, IsRightInEveryForm) {

@@ -24,6 +24,7 @@ struct TypesOf<operations::List<Each...>> {
 
 template <class Op>
 class EachHostOperation : public testing::Test {};
+
 TYPED_TEST_SUITE(EachHostOperation, TypesOf<Operations>::Types);
 
 TYPED_TEST(EachHostOperation, StaysFiniteAndNormal) {
@@ -83,24 +84,6 @@ TEST(HostOperations, SquareRootsNeverSettle) {
   constexpr float near = 1e-3F;
   EXPECT_GT(std::abs(expected_end<SqrtIeee>(0, 9) - 1.0F), near);  // flipped at the end of a turn
   EXPECT_GT(std::abs(expected_end<Dsqrt>(0, 9) - 1.0), double{near});
-}
-
-TEST(InstructionCostDeclaration, HasACpuTakePartWithItsOwnInstructionsOnly) {
-  const auto& declared = find_benchmark("instruction_cost")->benchmark;
-  const auto excluded = [&](const char* operation, const char* ilp, const char* warps,
-                            Backend backend) {
-    return declared
-        .excludes({{"operation", operation}, {"ilp", ilp}, {"warps_per_sm", warps}}, backend)
-        .has_value();
-  };
-  EXPECT_FALSE(excluded("ffma", "1", "1", Backend::host));
-  EXPECT_FALSE(excluded("ddiv", "10", "1", Backend::host));
-  EXPECT_TRUE(excluded("ddiv", "1", "1", Backend::cuda));
-  EXPECT_TRUE(excluded("ffma", "10", "1", Backend::cuda));
-  EXPECT_FALSE(excluded("ffma", "8", "1", Backend::cuda));
-  EXPECT_TRUE(excluded("ffma", "8", "1", Backend::host));
-  EXPECT_TRUE(excluded("ffma", "1", "32", Backend::host));
-  EXPECT_TRUE(excluded("shuffle", "1", "1", Backend::host));
 }
 
 TEST(InstructionCostOnThisCpu, MeasuresWithTheRightEnds) {

@@ -1,4 +1,4 @@
-#include "micro/latency/l2_partition.hpp"
+#include "micro/latency/l2_partition.cu"
 
 #include "harness/base/error.hpp"
 #include "harness/model/word_patterns.hpp"
@@ -255,7 +255,7 @@ Sample sample_where(const Experiment& experiment, Exchanges&& exchange, Loads&& 
 }
 
 TEST(L2PartitionWindow, GivesEachSmAndLineItsOwnSlope) {
-  const Experiment experiment = describe(some_sms);
+  const Experiment experiment = describe({}, {.sms = some_sms});
   const Window& window = experiment.slopes.at(0).window;
   const Inside seen = window.read(launch(brief_turns * turn, 0, two_sides),
                                   launch(full_turns * turn, 3, two_sides));
@@ -280,7 +280,7 @@ TEST(L2PartitionWindow, GivesEachSmAndLineItsOwnSlope) {
 }
 
 TEST(L2PartitionWindow, HasAfterSweepsTheLinesThatAnSmLoads) {
-  const Experiment experiment = describe(some_sms);
+  const Experiment experiment = describe({}, {.sms = some_sms});
   const Window& window = experiment.slopes.at(evicted_loads).window;
   const Inside seen = window.read(swept(brief_sweeps, 0, memory_of_two_sides),
                                   swept(full_sweeps, 3, memory_of_two_sides));
@@ -303,7 +303,7 @@ Sample sample_of(const Experiment& experiment) {
 }
 
 TEST(L2PartitionRows, SayHowFarTheOtherSideIs) {
-  const Experiment experiment = describe(some_sms);
+  const Experiment experiment = describe({}, {.sms = some_sms});
   FakeSession fake;
   report(fake.session, cuda_timers, experiment,
          Collection<Sample>{.kept = {sample_of(experiment), sample_of(experiment)}});
@@ -351,7 +351,7 @@ TEST(L2PartitionRows, SayHowFarTheOtherSideIs) {
 }
 
 TEST(L2PartitionGates, RefuseFarLoadsThatACopyServed) {
-  const Experiment experiment = describe(some_sms);
+  const Experiment experiment = describe({}, {.sms = some_sms});
   FakeSession fake;
   report(fake.session, cuda_timers, experiment,
          Collection<Sample>{
@@ -361,7 +361,7 @@ TEST(L2PartitionGates, RefuseFarLoadsThatACopyServed) {
 }
 
 TEST(L2PartitionGates, RefuseLoadsOfMemoryThatL2Served) {
-  const Experiment experiment = describe(some_sms);
+  const Experiment experiment = describe({}, {.sms = some_sms});
   FakeSession fake;
   report(fake.session, cuda_timers, experiment,
          Collection<Sample>{.kept = {sample_where(experiment, two_sides, loads_of_two_sides,
@@ -371,7 +371,7 @@ TEST(L2PartitionGates, RefuseLoadsOfMemoryThatL2Served) {
 }
 
 TEST(L2PartitionGates, RefuseAnSmThatBelongsToNeitherSide) {
-  const Experiment experiment = describe(some_sms);
+  const Experiment experiment = describe({}, {.sms = some_sms});
   FakeSession fake;
   const auto one_between = [](std::size_t sm, std::size_t line) {
     return sm == some_sms - 1 ? 550.0 : two_sides(sm, line);
@@ -384,7 +384,7 @@ TEST(L2PartitionGates, RefuseAnSmThatBelongsToNeitherSide) {
 }
 
 TEST(L2PartitionRows, AreFewWhereThereIsOnePartition) {
-  const Experiment experiment = describe(some_sms);
+  const Experiment experiment = describe({}, {.sms = some_sms});
   const auto flat = [](std::size_t, std::size_t) { return 500.0; };
   const RowsSeen rows =
       rows_of(experiment, cuda_timers, sample_where(experiment, flat, flat, flat));
@@ -392,57 +392,6 @@ TEST(L2PartitionRows, AreFewWhereThereIsOnePartition) {
             (RowsSeen{{"access_cycles by clock64_slope", {500, "cycle"}},
                       {"core_clock by clock64_over_globaltimer", {2e9, "Hz"}},
                       {"partitions by double_centred_split", {1, "1", Provenance::modelled}}}));
-}
-
-TEST(L2PartitionGates, CompareTheSlowestSmWithTheEvents) {
-  Experiment experiment = describe(some_sms);
-  experiment.conclude = {};  // the split takes its time
-  Sample sample = sample_of(experiment);
-  const auto timers = [&] {
-    FakeSession fake;
-    report(fake.session, cuda_timers, experiment, Collection<Sample>{.kept = {sample}});
-    return verdicts_of("timer", fake);
-  };
-  constexpr auto passed = Verdict::passed;
-  constexpr auto failed = Verdict::failed;
-  EXPECT_EQ(timers(), (std::vector{passed, passed, passed}));
-  sample.slopes[0].outside = 1.03 * sample.slopes[0].inside.slowest;
-  EXPECT_EQ(timers(), (std::vector{failed, passed, passed}));
-  sample.slopes[1].outside = 1.03 * sample.slopes[1].inside.slowest;
-  EXPECT_EQ(timers(), (std::vector{failed, failed, passed}));
-  sample.slopes[2].outside = 1.03 * sample.slopes[2].inside.slowest;
-  EXPECT_EQ(timers(), (std::vector{failed, failed, failed}));
-  EXPECT_EQ(experiment.placement->cores, some_sms);
-  EXPECT_EQ(experiment.watch.at(0)(sample), sample.slopes[0].inside.slowest);
-  EXPECT_EQ(experiment.watch.at(1)(sample), sample.slopes[0].outside);
-  EXPECT_EQ(experiment.watch.at(3)(sample), sample.slopes[1].outside);
-  Tally tally;
-  std::vector<Stamp> stamps(some_sms);
-  stamps[1].result = 3;
-  stamps[2].result = ~std::uint64_t{0};  // nothing was written
-  experiment.slopes[0].verify({}, stamps, tally);
-  EXPECT_EQ(tally.checked, some_sms * lines);
-  EXPECT_EQ(tally.different, 3 + lines);
-}
-
-TEST(L2PartitionCounts, AreSectorsAnExchangeBetweenTheHalves) {
-  const CountPlan plan = describe(some_sms).counts.value();
-  EXPECT_EQ(plan.length.rounds, full_turns);
-  FakeSession fake;
-  const double exchanges = double{full_turns} * turn * lines * some_sms;
-  plan.more(fake.session, {.whole = {{"l2_fabric_sectors", 3 * exchanges}},
-                           .overhead = {{"l2_fabric_sectors", exchanges}}});
-  EXPECT_EQ(
-      rows_of(fake.record),
-      (RowsSeen{{"fabric_sectors_per_access by cupti_net", {2, "sector", Provenance::counted}}}));
-  EXPECT_THROW(plan.more(fake.session, {}), Skipped);
-}
-
-TEST(L2PartitionDeclaration, IsKnownToEveryBuild) {
-  const auto* const found = find_benchmark("l2_partition");
-  ASSERT_NE(found, nullptr);
-  EXPECT_TRUE(found->benchmark.excludes({}, Backend::host));
-  EXPECT_FALSE(found->benchmark.excludes({}, Backend::cuda));
 }
 
 }  // namespace

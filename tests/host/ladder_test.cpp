@@ -30,7 +30,7 @@ std::vector<Rung> all_rungs() {
 
 class EveryRung : public testing::TestWithParam<Rung> {};
 
-TEST_P(EveryRung, TellsItsStoryAndChangesOneBeforeIt) {
+TEST_P(EveryRung, HasAStoryAndChangesARungBeforeIt) {
   const Rung& rung = GetParam();
   for (const std::string& text : {rung.question, rung.change, rung.source, rung.expectation})
     EXPECT_THAT(text, Not(IsEmpty()));
@@ -85,6 +85,8 @@ TEST(Ladders, HaveRungsWithNamesOfTheirOwn) {
     EXPECT_TRUE(rung.suite == "nbody" || rung.name.starts_with(rung.suite + '_')) << rung.name;
     EXPECT_EQ(rung_named(rung.name).suite, rung.suite);
   }
+  for (const auto& [name, code] : detail::rung_codes())
+    EXPECT_TRUE(names.contains(name)) << name << " is not declared";
   EXPECT_THROW((void)rung_named("no_rung"), std::out_of_range);
   EXPECT_THROW((void)ladder("no_ladder"), std::out_of_range);
 }

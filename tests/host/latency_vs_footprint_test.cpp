@@ -1,4 +1,4 @@
-#include "micro/latency/latency_vs_footprint.hpp"
+#include "micro/latency/latency_vs_footprint.cu"
 
 #include "harness/case/octaves.hpp"
 #include "harness/case/sweep.hpp"
@@ -36,32 +36,6 @@ TEST(Footprints, AreEightAnOctaveAndWholeSlotsFromEndToEnd) {
     EXPECT_TRUE(std::ranges::binary_search(all, power)) << power;
 }
 
-TEST(LatencyVsFootprint, NamesEverySpace) {
-  for (const auto& name : spaces.names())
-    EXPECT_EQ(spaces.name_of(spaces.of(name)), name);
-  EXPECT_THROW((void)spaces.of("global"), std::invalid_argument);
-}
-
-TEST(LatencyVsFootprint, WalksEverySpaceInAHundredFootprintsWhereItHasRoom) {
-  const Benchmark b = declare();
-  std::map<std::string, int> cuda;
-  int host = 0;
-  for (const auto& space : b.axis("space")->defaults) {
-    for (const auto& footprint : b.axis("footprint")->defaults) {
-      const Params params{
-          {"space", space}, {"cores", "one"}, {"stride", "128"}, {"footprint", footprint}};
-      if (!b.excludes(params, Backend::cuda)) ++cuda[space];
-      if (!b.excludes(params, Backend::host)) ++host;
-    }
-  }
-  for (const char* space : {"global_ca", "global_cg", "global_nc", "texture", "mapped"})
-    EXPECT_GE(cuda[space], 100) << space;
-  EXPECT_GE(cuda["shared"], 50);
-  EXPECT_GE(cuda["constant"], 40);
-  EXPECT_FALSE(cuda.contains("memory"));
-  EXPECT_GE(host, 100);
-}
-
 TEST(LatencyVsFootprint, OfASweepReachesTheMemoryOfEveryCpu) {
   for (const std::uint64_t last : {1, 8, 32, 96, 128, 260, 300, 480}) {
     const Sweep quick = load_sweep("quick", benchmarks(), last * mebi);
@@ -74,26 +48,6 @@ TEST(LatencyVsFootprint, OfASweepReachesTheMemoryOfEveryCpu) {
     EXPECT_LE(*first, 4 * last * mebi) << last;
     EXPECT_EQ(*walked.rbegin(), last <= 64 ? 256 * mebi : last <= 128 ? 512 * mebi : 1024 * mebi);
   }
-}
-
-TEST(LatencyVsFootprint, LeavesOutWhatHasNoMeaning) {
-  const Benchmark b = declare();
-  const auto excluded = [&](const char* space, const char* cores, const char* stride,
-                            const char* footprint) {
-    return b
-        .excludes(
-            {{"space", space}, {"cores", cores}, {"stride", stride}, {"footprint", footprint}},
-            Backend::cuda)
-        .has_value();
-  };
-  EXPECT_FALSE(excluded("global_ca", "several", "128", "68719476736"));
-  EXPECT_TRUE(excluded("global_ca", "one", "4096", "1024"));
-  EXPECT_TRUE(excluded("global_ca", "one", "1024", "1024"));
-  EXPECT_TRUE(excluded("global_ca", "one", "256", "1152"));
-  EXPECT_TRUE(excluded("constant", "one", "128", "65664"));
-  EXPECT_FALSE(excluded("constant", "one", "128", "65536"));
-  EXPECT_TRUE(excluded("shared", "several", "128", "1024"));
-  EXPECT_TRUE(excluded("memory", "one", "128", "1024"));
 }
 
 TEST(Preparation, WalksTheChainOnceWhereAnyOfItMayBeInL1) {
@@ -116,14 +70,6 @@ TEST(Preparation, WritesTheWholeChainUnlessItIsFarLargerThanL2) {
   const auto wide = preparation_for(Space::global_cg, 8 * l2, 8 * l2 / 4096, l2, 132);
   EXPECT_TRUE(wide.cold);
   EXPECT_EQ(wide.links, 8 * l2 / 4096);
-}
-
-TEST(Preparation, IsSaidInWords) {
-  EXPECT_EQ(to_string(Space::global_cg, preparation_for(Space::global_cg, mebi, 8192, l2, 1)),
-            "a lap");
-  EXPECT_EQ(to_string(Space::texture, preparation_for(Space::texture, 8 * l2, l2 / 16, l2, 1)),
-            "evicted");
-  EXPECT_EQ(to_string(Space::shared, preparation_for(Space::shared, 1024, 8, l2, 1)), "as it is");
 }
 
 Stamp walked(std::uint32_t core, std::uint64_t cycles, std::uint64_t seconds) {
@@ -229,7 +175,11 @@ GpuFacts gpu() {
 /// A case of a GPU, from its parameters to what the engine is given.
 struct Described {
   Described(Space space, bool several, std::uint64_t footprint)
-      : setup{setup_for(space, several, 128, footprint, gpu())},
+      : setup{setup_for({{"space", std::string{spaces.name_of(space)}},
+                         {"cores", several ? "several" : "one"},
+                         {"stride", "128"},
+                         {"footprint", std::to_string(footprint)}},
+                        gpu())},
         chase{chase_of(setup)},
         experiment{describe(chase, setup, gpu())} {}
   [[nodiscard]] RowsSeen rows() const {
@@ -248,55 +198,6 @@ struct Described {
   pointer_chase::Chase chase;
   Experiment experiment;
 };
-
-const RowSeen clock_row{2e9, "Hz"};
-
-TEST(LatencyRows, OfOneCoreComeByBothTimersAndInSeconds) {
-  constexpr auto modelled = Provenance::modelled;
-  EXPECT_EQ(
-      Described(Space::global_ca, false, l2 / 2).rows(),
-      (RowsSeen{{"load_cycles by clock64_slope", {300, "cycle"}},
-                {"load_cycles by event_slope", {391, "cycle"}},
-                {"load_time by event_slope", {1.5e-7, "s"}},
-                {"core_clock by clock64_over_globaltimer", clock_row},
-                {"footprint_over_l2 by driver", {0.5, "1", modelled}},
-                {"footprint_over_shared_memory by driver", {30.0 * 1024 / 228, "1", modelled}},
-                {"walked_before by preparation", {1, "1", modelled}}}));
-  EXPECT_EQ(Described(Space::global_cg, false, 8 * l2).rows()["walked_before by preparation"],
-            (RowSeen{0, "1", modelled}));
-}
-
-TEST(LatencyRows, OfSeveralCoresNameTheNearestAndTheFarthest) {
-  RowsSeen rows = Described(Space::global_cg, true, mebi).rows();
-  std::erase_if(rows, [](const auto& row) { return row.second.provenance != Provenance::timed; });
-  EXPECT_EQ(rows, (RowsSeen{{"load_cycles by clock64_slope", {300, "cycle"}},
-                            {"load_cycles_nearest by clock64_slope", {250, "cycle"}},
-                            {"load_cycles_farthest by clock64_slope", {380, "cycle"}},
-                            {"load_cycles_farthest by event_slope", {391, "cycle"}},
-                            {"core_clock by clock64_over_globaltimer", clock_row}}));
-}
-
-TEST(LatencyRows, RelateOnlyWhatLiesInDeviceMemoryToItsCaches) {
-  EXPECT_EQ(Described(Space::texture, false, mebi).rows().size(), 7U);
-  for (const Space space : {Space::shared, Space::constant, Space::mapped})
-    EXPECT_EQ(Described(space, false, 4 * kibi).rows().size(), 4U);
-}
-
-TEST(LatencyGates, CompareTheSlowestCoreWithTheEvents) {
-  for (const bool several : {false, true}) {
-    const Described one{Space::global_cg, several, mebi};
-    EXPECT_EQ(one.timer(300, 303), Verdict::passed);
-    EXPECT_EQ(one.timer(300, 310), Verdict::failed);
-    EXPECT_EQ(one.experiment.placement.has_value(), several);
-    EXPECT_EQ(one.experiment.slopes[0].writers, several ? 4U : 1U);
-    EXPECT_EQ(one.experiment.slopes[0].window.name, "each core");
-  }
-  const Described mapped{Space::mapped, false, mebi};
-  EXPECT_TRUE(mapped.experiment.partly_host_time);
-  EXPECT_FALSE(mapped.experiment.counts);
-  EXPECT_EQ(mapped.experiment.unproved.gate, "level");
-  EXPECT_NE(mapped.experiment.unproved.why, "");
-}
 
 TEST(LatencyGates, VerifyWhereEachWalkEnds) {
   Described one{Space::global_cg, true, mebi};
@@ -329,38 +230,6 @@ TEST(LatencyLengths, AreDecidedByTheSecondOfTwoTrials) {
   });
   EXPECT_EQ(rounds, (std::vector<std::uint32_t>{256, 256}));
   EXPECT_NEAR(lengths.full.work - lengths.brief.work, 5e5 / 250, unroll);
-}
-
-TEST(LatencyCounts, AreOfOneRequestAndSectorALoad) {
-  const Described one{Space::global_cg, true, mebi};
-  const CountPlan& plan = one.experiment.counts.value();
-  EXPECT_EQ(plan.length.rounds, 2048U);
-  EXPECT_EQ(plan.none.rounds, 0U);
-  EXPECT_EQ(plan.loads->requests, 4 * 2048U);
-  EXPECT_EQ(plan.loads->sectors, 4 * 2048U);
-  EXPECT_EQ(plan.reads, 4 * 2048);
-  EXPECT_EQ(plan.rows, LoadRows::per_load);
-  EXPECT_EQ(plan.loads->fetched_sectors, 2 * 4 * 2048U);
-  EXPECT_TRUE(plan.any_level);
-  EXPECT_TRUE(plan.past_l1);
-  const CountPlan of_one = Described(Space::global_ca, false, mebi).experiment.counts.value();
-  EXPECT_FALSE(of_one.past_l1);
-  EXPECT_EQ(of_one.loads->sectors, 8192U) << "so that little weighs what others read of memory";
-}
-
-TEST(LatencyFacts, SayHowTheWalkBegins) {
-  Described one{Space::global_cg, false, 8 * l2};
-  one.experiment.slopes[0].lengths = lengths_for(1e6, 600, 64, 1U << 17U);
-  one.chase.core = 7;
-  const Facts facts = one.experiment.facts(one.experiment);
-  EXPECT_EQ(facts.at("slots"), Fact{static_cast<std::int64_t>(8 * l2 / 128)});
-  EXPECT_EQ(facts.at("links"), Fact{std::int64_t{1} << 17U});
-  EXPECT_EQ(facts.at("warm_loads"), Fact{std::int64_t{64}});
-  EXPECT_EQ(facts.at("loads"), Fact{std::int64_t{one.experiment.slopes[0].lengths.full.rounds}});
-  EXPECT_EQ(facts.at("sm"), Fact{std::int64_t{7}});
-  EXPECT_EQ(facts.at("starts_from"), Fact{std::string{"evicted"}});
-  EXPECT_FALSE(
-      Described(Space::global_cg, true, mebi).experiment.facts(one.experiment).contains("sm"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "micro/access/layout_read.hpp"
+#include "micro/access/layout_read.cu"
 
 #include "harness/base/error.hpp"
 #include "harness/case/sweep.hpp"
@@ -18,7 +18,6 @@ namespace strata {
 namespace {
 
 using layout_read::describe;
-using layout_read::describe_on_gpu;
 using layout_read::Level;
 using layout_read::nearest;
 using layout_read::Point;
@@ -133,25 +132,6 @@ TEST(StartPosition, KeepsTheWarpsOfAnSmFarApart) {
   }
 }
 
-TEST(LayoutRead, ExcludesWhatHasNoMeaning) {
-  const Benchmark benchmark = layout_read::declare();
-  auto p = params("aos", "l1", "all", 1);
-  EXPECT_FALSE(benchmark.excludes(p, Backend::cuda));
-  p["block_size"] = "256";
-  EXPECT_TRUE(benchmark.excludes(p, Backend::cuda));  // 8 warps are not 1 warp
-  p["warps_per_sm"] = "8";
-  EXPECT_FALSE(benchmark.excludes(p, Backend::cuda));
-  EXPECT_TRUE(benchmark.excludes(p, Backend::host));
-  p = params("aos", "l3", "all", 1);
-  EXPECT_TRUE(benchmark.excludes(p, Backend::cuda));
-  EXPECT_FALSE(benchmark.excludes(p, Backend::host));
-  p = params("aos", "l1", "all", 64);
-  p["cores"] = "all";
-  EXPECT_TRUE(benchmark.excludes(p, Backend::cuda));  // 64 blocks of one warp
-  p = params("aos", "l1", "all", 2);
-  EXPECT_TRUE(benchmark.excludes(p, Backend::cuda));  // two blocks cannot be kept on one SM
-}
-
 // --- from a description and a fake sample to rows and gates
 
 GpuFacts gpu() {
@@ -162,10 +142,6 @@ GpuFacts gpu() {
   facts.memory_bytes = std::uint64_t{80} << 30U;
   facts.core_clock_peak = 2e9;
   return facts;
-}
-const ParticleChain& chain() {
-  static const ParticleChain made{1023, layout_read::seed};
-  return made;
 }
 constexpr Shape shape{.warmup = 8, .first = 16, .second = 64, .cooldown = 12};
 Point point(Level level, std::uint32_t warps) {
@@ -183,15 +159,9 @@ const Walks& walks(Level level, std::uint32_t warps) {
   return at->second;
 }
 Experiment on_gpu(Level level, std::uint32_t warps) {
-  return describe_on_gpu(point(level, warps), gpu(), shape, chain_of_l2(), walks(level, warps));
+  return describe(point(level, warps), gpu(), shape, chain_of_l2(),
+                  std::make_shared<const Walks>(walks(level, warps)));
 }
-const Seen seen{
-    .inside =
-        {.cycles = 500, .slowest = 510, .low = 480, .high = 530, .hertz = 2e9, .cells = {505}},
-    .outside = 515,
-    .seconds = 2.5e-7,
-    .full_seconds = 4e-4};
-const Seen of_arithmetic{.inside = {.cycles = 35, .slowest = 36, .hertz = 2e9}, .outside = 37};
 
 TEST(Walks, OfSmsThatShareL2HaveARingEach) {
   const Walks& apart = walks(Level::l2, 2);
@@ -224,72 +194,6 @@ TEST(Walks, OfOneSmOrOfMemoryShareTheWholeCycle) {
   }
 }
 
-TEST(LayoutReadRows, OfASingleWarpAreBothTimersAndTheArithmetic) {
-  const auto rows =
-      rows_of(on_gpu(Level::l2, 1), cuda_timers, {.slopes = {of_arithmetic, seen}, .numbers = {}});
-  // Each read is of 4 SMs x 32 particles of 16 wanted bytes.
-  EXPECT_EQ(rows, (RowsSeen{{"arithmetic_cycles by clock64_slope", {35, "cycle"}},
-                            {"warp_read_cycles by clock64_slope", {500, "cycle"}},
-                            {"warp_read_cycles_p5 by clock64_slope", {480, "cycle"}},
-                            {"warp_read_cycles_p95 by clock64_slope", {530, "cycle"}},
-                            {"warp_read_time by clock64_slope", {2.5e-7, "s"}},
-                            {"grid_time by event", {4e-4, "s"}},
-                            {"useful_bandwidth by event_slope", {4 * 32 * 16 / 2.5e-7, "B/s"}},
-                            {"reads_per_second by event_slope", {4 * 32 / 2.5e-7, "1/s"}},
-                            {"warp_read_cycles_slowest by clock64_slope", {510, "cycle"}},
-                            {"warp_read_cycles_slowest by event_slope", {515, "cycle"}},
-                            {"core_clock by clock64_over_globaltimer", {2e9, "Hz"}}}));
-}
-
-TEST(LayoutReadRows, OfSeveralWarpsIncludeTheirWaitForEachOther) {
-  const Experiment experiment = on_gpu(Level::l2, 8);
-  const auto rows = rows_of(experiment, cuda_timers, {.slopes = {seen}, .numbers = {}});
-  EXPECT_EQ(rows, (RowsSeen{{"warp_read_cycles by clock64_span", {505, "cycle"}},
-                            {"warp_read_cycles_p5 by clock64_mean", {480, "cycle"}},
-                            {"warp_read_cycles_p50 by clock64_mean", {500, "cycle"}},
-                            {"warp_read_cycles_p95 by clock64_mean", {530, "cycle"}},
-                            {"warp_read_time by clock64_span", {2.525e-7, "s"}},
-                            {"grid_time by event", {4e-4, "s"}},
-                            {"useful_bandwidth by event_slope", {8 * 4 * 32 * 16 / 2.5e-7, "B/s"}},
-                            {"reads_per_second by event_slope", {8 * 4 * 32 / 2.5e-7, "1/s"}},
-                            {"core_clock by clock64_over_globaltimer", {2e9, "Hz"}}}));
-  EXPECT_EQ(verdict_of("timer", experiment, {{.slopes = {seen}, .numbers = {}}}),
-            Verdict::not_applicable);
-}
-
-TEST(LayoutReadRows, OfACpuAreInItsOwnCycles) {
-  Point one = point(Level::l3, 1);
-  one.fields = "all";
-  const auto alone = rows_of(describe(one, shape, chain(), Backend::host), host_timers,
-                             {.slopes = {seen}, .numbers = {}});
-  EXPECT_EQ(alone, (RowsSeen{{"warp_read_cycles by tsc_slope", {500, "cycle"}},
-                             {"warp_read_cycles_p5 by tsc_slope", {480, "cycle"}},
-                             {"warp_read_cycles_p95 by tsc_slope", {530, "cycle"}},
-                             {"warp_read_time by tsc_slope", {2.5e-7, "s"}},
-                             {"grid_time by monotonic", {4e-4, "s"}},
-                             {"useful_bandwidth by monotonic_slope", {4 * 32 * 28 / 2.5e-7, "B/s"}},
-                             {"reads_per_second by monotonic_slope", {4 * 32 / 2.5e-7, "1/s"}},
-                             {"warp_read_cycles_slowest by tsc_slope", {510, "cycle"}},
-                             {"warp_read_cycles_slowest by monotonic_slope", {515, "cycle"}},
-                             {"core_clock by dependent_adds", {2e9, "Hz"}}}));
-  const auto several = rows_of(describe(point(Level::l3, 4), shape, chain(), Backend::host),
-                               host_timers, {.slopes = {seen}, .numbers = {}});
-  EXPECT_TRUE(several.contains("warp_read_cycles by tsc_mean"));
-  EXPECT_FALSE(several.contains("warp_read_cycles_slowest by tsc_slope"));
-}
-
-TEST(LayoutReadGates, CompareTheSlowestWarpWithTheEvents) {
-  const auto verdict = [&](double slowest, double outside) {
-    Seen one = seen;
-    one.inside.slowest = slowest;
-    one.outside = outside;
-    return verdict_of("timer", on_gpu(Level::l1, 1),
-                      {{.slopes = {of_arithmetic, one}, .numbers = {}}});
-  };
-  EXPECT_EQ(verdict(510, 515), Verdict::passed);
-  EXPECT_EQ(verdict(500, 515), Verdict::failed);
-}
-
 TEST(LayoutReadWindow, TakesTheMedianOfTheWarpsAndTheSlowestForTheOuterTimer) {
   const Experiment experiment = on_gpu(Level::l2, 8);
   const Slope& slope = experiment.slopes.at(0);
@@ -306,16 +210,6 @@ TEST(LayoutReadWindow, TakesTheMedianOfTheWarpsAndTheSlowestForTheOuterTimer) {
   EXPECT_DOUBLE_EQ(inside.slowest, 1000);
   EXPECT_DOUBLE_EQ(inside.hertz, 1e9);
   EXPECT_EQ(inside.cells, std::vector<double>{1000}) << "the SM reads on until its last warp ends";
-}
-
-TEST(LayoutReadGates, SayWhereSomeWarpsWereServedBeforeOthers) {
-  const auto verdict = [&](double of_an_sm) {
-    Seen one = seen;
-    one.inside.cells = {of_an_sm};
-    return verdict_of("little", on_gpu(Level::l1, 48), {{.slopes = {one}, .numbers = {}}});
-  };
-  EXPECT_EQ(verdict(505), Verdict::passed);
-  EXPECT_EQ(verdict(1034), Verdict::unverified);
 }
 
 /// Stamps of a launch of `total` reads of each warp, every warp on its SM from its own start.
@@ -357,12 +251,6 @@ TEST(LayoutReadGates, CallWarpsThatStartTooCloseOnOneSmRefuted) {
   EXPECT_FALSE(on_gpu(Level::l1, 2).unproved.refuted);  // which all warps read over and over
 }
 
-TEST(LayoutReadOnGpu, StartsFromTheLevelOfTheCase) {
-  EXPECT_EQ(on_gpu(Level::l1, 1).slopes.back().start, Start::as_left);
-  EXPECT_EQ(on_gpu(Level::l2, 1).slopes.back().start, Start::in_l2);
-  EXPECT_EQ(on_gpu(Level::dram, 1).slopes.back().start, Start::evicted);
-}
-
 TEST(LayoutReadOnGpu, ReadsNoGroupTwiceBelowL1) {
   constexpr std::uint32_t groups = 15359;
   EXPECT_GE(shape_on_gpu(point(Level::l1, 1), gpu(), 31).warmup, 2 * 31U);
@@ -372,31 +260,6 @@ TEST(LayoutReadOnGpu, ReadsNoGroupTwiceBelowL1) {
     EXPECT_LE(shape_on_gpu(point(Level::l2, warps), ampere, groups).total(), groups / warps);
     EXPECT_LE(shape_on_gpu(point(Level::dram, warps), gpu(), groups).total(), groups / warps / 4);
   }
-}
-
-TEST(LayoutReadOnGpu, LeavesOutWarpsThatMeetInL2ByChance) {
-  EXPECT_THROW((void)shape_on_gpu(point(Level::l2, 48), gpu(), 15359), Skipped);
-  EXPECT_NO_THROW((void)shape_on_gpu(point(Level::l2, 32), gpu(), 15359));
-  Point one = point(Level::l2, 48);
-  one.cores = 1;
-  EXPECT_NO_THROW((void)shape_on_gpu(one, gpu(), 15359));
-}
-
-TEST(LayoutReadCounts, AreThoseOfTheModelAtTheLevelOfTheCase) {
-  const Experiment experiment = on_gpu(Level::dram, 2);
-  const CountPlan& plan = experiment.counts.value();
-  const auto model = warp_read_traffic<Aos, Posmass>(Generation::cc7);
-  const std::uint64_t reads = std::uint64_t{4} * 2 * shape.total();
-  EXPECT_EQ(plan.slope, experiment.slopes.size() - 1);
-  EXPECT_EQ(plan.length.rounds, shape.second);
-  EXPECT_EQ(plan.none.rounds, 0U);
-  EXPECT_EQ(plan.loads.value().requests, reads * model.total.requests);
-  EXPECT_EQ(plan.loads.value().sectors, reads * model.total.sectors);
-  EXPECT_EQ(plan.loads.value().repeated_sectors, reads * model.repeated_sectors);
-  EXPECT_EQ(plan.served_by, ServedBy::dram);
-  EXPECT_EQ(plan.reads, static_cast<double>(reads));
-  EXPECT_EQ(plan.warps_per_sm, 2);
-  EXPECT_EQ(on_gpu(Level::l2, 1).counts.value().slope, 1U);  // not that of the arithmetic
 }
 
 /// Every layout and field set, really measured on this CPU, at the cheapest level.

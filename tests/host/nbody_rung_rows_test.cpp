@@ -82,21 +82,6 @@ TEST(RungRows, HaveTheCallersTimeOnlyOfGravit) {
   }
 }
 
-TEST(RungRows, OfACpuAreRatesAndSteps) {
-  const Experiment experiment = describe(a_case("serial", Kind::galaxies));
-  const auto rows = rows_of(experiment, host_timers, {.numbers = {2, 4, 3e9}});
-  EXPECT_EQ(rows,
-            (RowsSeen{{"interactions_per_second by monotonic", {500, "1/s", timed}},
-                      {"interactions_per_second by tsc", {250, "1/s", timed}},
-                      {"step_time by monotonic", {0.4, "s", timed}},
-                      {"step_time by tsc", {0.8, "s", timed}},
-                      {"core_clock by dependent_adds", {3e9, "Hz", timed}},
-                      {"relative_rms_error by fp64_reference", {1e-7, "1", modelled}},
-                      {"relative_maximum_error by fp64_reference", {3e-7, "1", modelled}},
-                      {"nominal_flops_per_second by flop_20", {20 * 500, "FLOP/s", modelled}}}));
-  EXPECT_TRUE(experiment.unproved.gate.empty());
-}
-
 TEST(RungRows, OfSeveralGpusAreOfTheLastOne) {
   const Experiment experiment = describe_several_gpus(a_case("several_gpus", Kind::galaxies));
   const auto rows = rows_of(experiment, cuda_timers, {.numbers = {2, 4, 8}});
@@ -250,16 +235,6 @@ TEST(RungCounts, AreOfEachInteraction) {
     EXPECT_THAT(gates_of(fake.record),
                 testing::ElementsAre(roots == 100 ? "model:passed" : "model:failed",
                                      "result:passed", "result:passed"));
-  }
-}
-
-TEST(RungFacts, TellTheStory) {
-  const RungCase which = a_case("tiled", Kind::galaxies);
-  for (const Experiment& experiment : {describe(which), describe_several_gpus(which)}) {
-    const Facts facts = experiment.facts(experiment);
-    EXPECT_EQ(std::get<std::int64_t>(facts.at("steps")), 5);
-    EXPECT_EQ(std::get<std::string>(facts.at("before")), "naive");
-    EXPECT_EQ(std::get<std::string>(facts.at("change")), which.rung.change);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "micro/bandwidth/peak_bandwidth.hpp"
+#include "micro/bandwidth/peak_bandwidth.cu"
 
 #include "harness/base/error.hpp"
 
@@ -132,25 +132,6 @@ TEST(PeakBandwidthSearch, IsNotMisledByOneLuckyTrial) {
 
 TEST(PeakBandwidthSearch, IsSkippedIfNoShapeRuns) {
   EXPECT_THROW((void)find_fastest(2, [](std::size_t) { return 0.0; }), Skipped);
-}
-
-TEST(PeakBandwidthDeclaration, NamesTheSearchInItsIdAndTheShapeInItsFacts) {
-  const auto* const known = find_benchmark("peak_bandwidth");
-  ASSERT_NE(known, nullptr);
-  const Benchmark& benchmark = known->benchmark;
-  EXPECT_EQ(benchmark.axis("shape")->choices, std::vector<std::string>{"best"});
-  const Params dram{{"level", "dram"}, {"operation", "write"}, {"width", "16"}, {"shape", "best"}};
-  EXPECT_FALSE(benchmark.excludes(dram, Backend::cuda));
-  EXPECT_TRUE(benchmark.excludes(dram, Backend::host));
-  Params l1 = dram;
-  l1["level"] = "l1";
-  EXPECT_TRUE(benchmark.excludes(l1, Backend::cuda));
-  const Facts facts = facts_of({.block_size = 256, .blocks_per_sm = 8, .waves = 64}, 42);
-  EXPECT_EQ(facts, (Facts{{"best_block_size", std::int64_t{256}},
-                          {"best_blocks_per_sm", std::int64_t{8}},
-                          {"best_in_flight", std::int64_t{4}},
-                          {"best_waves", std::int64_t{64}},
-                          {"shapes_tried", std::int64_t{42}}}));
 }
 
 }  // namespace

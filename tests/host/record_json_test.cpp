@@ -297,7 +297,7 @@ RunContext context() {
   c.libraries = {{"benchmark", "1.7.1"}};
   c.sweep = {
       .name = "quick", .file = "quick.yaml", .text = "schema: 1\n", .cases = {"micro/x/host/a=1"}};
-  c.counters = {.asked = {"memory", "my.yaml"},
+  c.counters = {.requested = {"memory", "my.yaml"},
                 .state = CountersInfo::State::unavailable,
                 .reason = "another profiler holds the counters",
                 .mend = "dcgmi profile --pause",

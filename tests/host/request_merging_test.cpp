@@ -1,4 +1,4 @@
-#include "micro/access/request_merging.hpp"
+#include "micro/access/request_merging.cu"
 
 #include "rows_of.hpp"
 
@@ -42,14 +42,14 @@ Launched launch(std::uint32_t rounds) {
 }
 
 Sample sample() {
-  const Slope slope = describe(4, 50).slopes.at(0);
+  const Slope slope = describe({{"sms", "4"}, {"delay", "50"}}, {.major = 9}).slopes.at(0);
   const Launched brief = launch(slope.lengths.brief.rounds);
   const Launched full = launch(slope.lengths.full.rounds);
   return {.slopes = {{.inside = slope.window.read(brief, full)}}, .numbers = {}};
 }
 
 TEST(RequestMergingRows, AreOfTheFirstSmAndOfTheMedianOfTheOthers) {
-  EXPECT_EQ(rows_of(describe(4, 50), cuda_timers, sample()),
+  EXPECT_EQ(rows_of(describe({{"sms", "4"}, {"delay", "50"}}, {.major = 9}), cuda_timers, sample()),
             (RowsSeen{{"first_load_cycles by clock64_mean", {300, "cycle"}},
                       {"other_load_cycles by clock64_mean", {260, "cycle"}},
                       {"delay_cycles by clock64_mean", {50, "cycle"}},
@@ -57,24 +57,10 @@ TEST(RequestMergingRows, AreOfTheFirstSmAndOfTheMedianOfTheOthers) {
 }
 
 TEST(RequestMergingRows, WantTheSameBlocksInBothLaunches) {
-  const Slope slope = describe(4, 50).slopes.at(0);
+  const Slope slope = describe({{"sms", "4"}, {"delay", "50"}}, {.major = 9}).slopes.at(0);
   Launched brief = launch(200);
   brief.stamps.pop_back();
   EXPECT_THROW((void)slope.window.read(brief, launch(1000)), std::runtime_error);
-}
-
-TEST(RequestMergingGates, VerifyTheSumOfEverySmAndThatEachHasOne) {
-  const Experiment experiment = describe(4, 50);
-  EXPECT_EQ(experiment.placement->cores, 4U);
-  EXPECT_EQ(experiment.placement->per_core, 1);
-  const Slope& slope = experiment.slopes.at(0);
-  EXPECT_EQ(slope.writers, 4U);
-  Launched full = launch(slope.lengths.full.rounds);
-  Tally tally;
-  full.stamps[1].result += 1;
-  slope.verify({.length = slope.lengths.full}, full.stamps, tally);
-  EXPECT_EQ(tally.checked, 4U);
-  EXPECT_EQ(tally.different, 1U);
 }
 
 /// What four SMs count that load each line, of which so many sectors reach L2.
@@ -92,17 +78,12 @@ Counted counted(double l2, double l1_hits = 0, double l2_missed = 0) {
                        {"l2_load_miss_sectors", 0}}};
 }
 
-TEST(RequestMergingCounts, AreOfALineForEachSmAndRound) {
-  const CountPlan plan = describe(4, 0).counts.value();
-  EXPECT_EQ(plan.length.rounds, rounds);
-  EXPECT_EQ(plan.none.rounds, 0U);
-  EXPECT_EQ(plan.loads->requests, 4U * rounds);
-  EXPECT_EQ(plan.loads->sectors, 16U * rounds);
-}
-
 /// The verdicts on counts of four SMs.
 struct Judged : FakeSession {
-  explicit Judged(const Counted& of) { judge_counts(session, describe(4, 0).counts.value(), of); }
+  explicit Judged(const Counted& of) {
+    judge_counts(session, describe({{"sms", "4"}, {"delay", "0"}}, {.major = 9}).counts.value(),
+                 of);
+  }
   [[nodiscard]] double l2_share() const {
     for (const Measurement& one : record.measurements) {
       if (one.quantity == "l2_sectors_per_missed_sector") return one.samples.at(0);
@@ -118,20 +99,6 @@ TEST(RequestMergingCounts, ReportTheShareOfSectorsRequestedFromL2) {
     EXPECT_EQ(judged.verdict("level"), Verdict::passed);
     EXPECT_EQ(judged.verdict("model"), Verdict::passed);
   }
-}
-
-TEST(RequestMergingCounts, FailWhereLoadsWereServedElsewhereOrWereNotThose) {
-  EXPECT_EQ(Judged{counted(0.24)}.verdict("level"), Verdict::failed) << "fewer than one SM wants";
-  EXPECT_EQ(Judged{counted(1.02)}.verdict("level"), Verdict::failed) << "more than all want";
-  EXPECT_EQ((Judged{counted(0.5, 4000)}.verdict("level")), Verdict::failed) << "L1 had some";
-  EXPECT_EQ((Judged{counted(0.5, 0, 0.01)}.verdict("level")), Verdict::failed) << "L2 lacked some";
-  Counted fewer = counted(0.5);
-  fewer.whole["l1_load_sectors"] -= 4;
-  EXPECT_EQ(Judged{fewer}.verdict("model"), Verdict::failed);
-}
-
-TEST(RequestMergingDeclaration, IsKnownToEveryBuild) {
-  EXPECT_NE(find_benchmark("request_merging"), nullptr);
 }
 
 }  // namespace

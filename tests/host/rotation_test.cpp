@@ -97,23 +97,6 @@ TEST(RotationPrediction, OfNoRotationIsThatOfACopy) {
   }
 }
 
-TEST(RotationPrediction, OfAQuarterHasAWarpInAsManyRowsAsItHadColumns) {
-  const Turn turn = turn_by(Way::backward, square, 90);
-  const std::uint64_t warps = square.bytes() / 32;
-  EXPECT_EQ(predicted(Way::backward, Form::original, turn).load_sectors, 16 * warps);
-  EXPECT_EQ(predicted(Way::backward, Form::best, turn).load_sectors, 8 * warps);
-  EXPECT_EQ(predicted(Way::backward, Form::best, turn).store_sectors, 4 * warps);
-}
-
-TEST(RotationPrediction, LeavesOutWhatLiesOutside) {
-  const LaunchTraffic whole =
-      predicted(Way::forward, Form::original, turn_by(Way::forward, wide, 0));
-  const LaunchTraffic some =
-      predicted(Way::forward, Form::original, turn_by(Way::forward, wide, 90));
-  EXPECT_LT(some.load_requests, whole.load_requests);
-  EXPECT_EQ(some.load_requests, some.store_requests);
-}
-
 TEST(RotationPrediction, IsWhatAnH200Counted) {
   const auto by = [&](unsigned degrees) {
     return predicted(Way::forward, Form::original, turn_by(Way::forward, seed_image, degrees));
@@ -124,13 +107,6 @@ TEST(RotationPrediction, IsWhatAnH200Counted) {
   EXPECT_EQ(by(90).load_requests, 36720U);
   EXPECT_EQ(by(90).load_sectors, 73440U);
   EXPECT_EQ(by(90).store_sectors, 583200U);
-}
-
-TEST(RotationDeclarations, HaveAnAngle) {
-  for (const Benchmark& one : {rotation_forward::declare(), rotation_backward::declare()}) {
-    ASSERT_NE(one.axis("angle"), nullptr);
-    EXPECT_EQ(one.axis("angle")->choices, (std::vector<std::string>{"0", "15", "30", "45", "90"}));
-  }
 }
 
 TEST(RotationOnThisCpu, IsRightInEveryForm) {

@@ -1,7 +1,7 @@
 #include "harness/run/selftest.hpp"
 
 #include "harness/case/controls.hpp"
-#include "micro/controls/controls.hpp"
+#include "micro/controls/controls.cu"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "micro/access/short_words.hpp"
+#include "micro/access/short_words.cu"
 
 #include "harness/record/device.hpp"
 #include "harness/run/case_runner.hpp"
@@ -62,77 +62,6 @@ TEST(ShortWordsPrediction, FollowsFromTheAddresses) {
   EXPECT_EQ(vector[1].predicted, 2 * matrix_bytes / 32);
 }
 
-/// One addition more takes 1 ms by events and 1.01 ms by replays, beside 3 ms of start-up.
-Sample sample_of(double by_graph = 1.01e-3) {
-  return {.slopes = {}, .numbers = {4e-3, 6e-3, 3e-3 + by_graph, 3e-3 + 3 * by_graph, 1.5e9}};
-}
-
-TEST(ShortWordsRows, AreOfOneAdditionMore) {
-  const Experiment experiment = describe({});
-  EXPECT_EQ(rows_of(experiment, cuda_timers, sample_of()),
-            (RowsSeen{{"kernel_time by event_slope", {1e-3, "s"}},
-                      {"kernel_time by graph_slope", {1.01e-3, "s"}},
-                      {"useful_bandwidth by event_slope", {3.0 * matrix_bytes / 1e-3, "B/s"}},
-                      {"core_clock by clock64_over_globaltimer", {1.5e9, "Hz"}}}));
-  EXPECT_EQ(verdict_of("timer", experiment, {sample_of()}), Verdict::passed);
-  EXPECT_EQ(verdict_of("timer", experiment, {sample_of(1.03e-3)}), Verdict::failed);
-  EXPECT_EQ(verdict_of("timer", experiment, {sample_of(0.97e-3)}), Verdict::failed);
-  EXPECT_EQ(std::get<std::int64_t>(experiment.facts(experiment).at("footprint_bytes")),
-            static_cast<std::int64_t>(3 * matrix_bytes));
-}
-
-TEST(ShortWordsRows, OfACpuAreOfAPass) {
-  const Experiment experiment = describe_host(12'000);
-  const auto sample = [](double cycles) {
-    return Sample{.slopes = {{.inside = {.cycles = cycles, .slowest = cycles, .hertz = 2e9},
-                              .outside = 0,
-                              .seconds = 1e-3,
-                              .full_seconds = 0}},
-                  .numbers = {}};
-  };
-  EXPECT_EQ(rows_of(experiment, host_timers, sample(2.02e6)),
-            (RowsSeen{{"kernel_time by tsc_slope", {1.01e-3, "s"}},
-                      {"kernel_time by monotonic_slope", {1e-3, "s"}},
-                      {"useful_bandwidth by monotonic_slope", {12'000 / 1e-3, "B/s"}},
-                      {"core_clock by dependent_adds", {2e9, "Hz"}}}));
-  EXPECT_EQ(verdict_of("timer", experiment, {sample(2.02e6)}), Verdict::passed);
-  EXPECT_EQ(verdict_of("timer", experiment, {sample(2.06e6)}), Verdict::failed);
-  EXPECT_EQ(verdict_of("timer", experiment, {sample(1.94e6)}), Verdict::failed);
-}
-
-TEST(ShortWordsCounts, AreThoseOfALaunch) {
-  const Form form{.element = 1, .group = 16, .together = true, .coalesced = true};
-  const CountPlan plan = describe(form).counts.value();
-  const std::vector<Expectation> model = predicted(form);
-  EXPECT_EQ(plan.length.rounds, 1U);
-  EXPECT_EQ(plan.none.rounds, 0U);
-  ASSERT_EQ(plan.expected.size(), 3U);
-  EXPECT_EQ(plan.expected[0].quantity, "l1_load_requests");
-  EXPECT_EQ(plan.expected[0].predicted, model[0].predicted);
-  EXPECT_EQ(plan.expected[1].quantity, "l1_load_sectors");
-  EXPECT_EQ(plan.expected[1].predicted, model[1].predicted);
-  EXPECT_EQ(plan.expected[2].quantity, "l1_store_sectors");
-  EXPECT_EQ(plan.expected[2].predicted, model[2].predicted);
-  for (const Expectation& one : plan.expected)
-    EXPECT_EQ(one.bound, 0);
-  EXPECT_EQ(plan.model + plan.unit, "coalescing_modellaunch");
-  EXPECT_EQ(plan.units, 1);
-}
-
-TEST(ShortWordsDeclaration, KnowsOnlyGroupsOfWholeElements) {
-  const auto* const known = find_benchmark("short_words");
-  ASSERT_NE(known, nullptr);
-  const auto excluded = [&](const char* element, const char* group, const char* access) {
-    const Params params{
-        {"element", element}, {"order", "coalesced"}, {"group", group}, {"access", access}};
-    return known->benchmark.excludes(params, Backend::cuda).has_value();
-  };
-  EXPECT_FALSE(excluded("1", "1", "together"));
-  EXPECT_TRUE(excluded("1", "1", "apart"));
-  EXPECT_FALSE(excluded("1", "4", "apart"));
-  EXPECT_TRUE(excluded("4", "2", "together"));
-}
-
 std::vector<Params> host_cases() {
   const Benchmark b = declare();
   std::vector<Params> all;
@@ -148,17 +77,6 @@ std::vector<Params> host_cases() {
     }
   }
   return all;
-}
-
-TEST(ShortWordsDeclaration, HasACpuTakeGroupsApartDownTheColumnsOnly) {
-  std::size_t apart = 0;
-  for (const Params& params : host_cases()) {
-    if (params.at("access") == "together") continue;
-    EXPECT_EQ(params.at("order"), "uncoalesced");
-    ++apart;
-  }
-  EXPECT_EQ(apart, 9U);
-  EXPECT_EQ(host_cases().size(), 2 * 12U + apart);
 }
 
 TEST(ShortWordsOnThisCpu, AddEveryElementInEveryForm) {

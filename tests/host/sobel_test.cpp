@@ -55,45 +55,6 @@ TEST(SobelPrediction, FollowsFromTheAddresses) {
   EXPECT_EQ(best.store_sectors, pixels / 32);
 }
 
-TEST(SobelRows, AreOfOneImageMore) {
-  const Image image{.width = 1024, .height = 1024};
-  const LaunchTraffic asked{.load_requests = 3, .load_sectors = 5, .store_sectors = 7};
-  const Experiment experiment = image_work::describe(image, asked);
-  const double more = 2.0 * image_work::series_of(image).few;
-  const Sample sample{.slopes = {},
-                      .numbers = {4e-3, 4e-3 + more * 1e-6, 3e-3, 3e-3 + more * 1.01e-6, 1.5e9}};
-  const RowsSeen rows = rows_of(experiment, cuda_timers, sample);
-  EXPECT_NEAR(rows.at("kernel_time by event_slope").value, 1e-6, 1e-15);
-  EXPECT_NEAR(rows.at("kernel_time by graph_slope").value, 1.01e-6, 1e-15);
-  EXPECT_NEAR(rows.at("useful_bandwidth by event_slope").value, 2.0 * 1024 * 1024 / 1e-6, 1e3);
-  const CountPlan plan = experiment.counts.value();
-  EXPECT_EQ(plan.length.rounds, 1U);
-  EXPECT_EQ(plan.none.rounds, 0U);
-  ASSERT_EQ(plan.expected.size(), 3U);
-  EXPECT_EQ(plan.expected[0].quantity + '=' + std::to_string(plan.expected[0].predicted),
-            "l1_load_requests=3.000000");
-  EXPECT_EQ(plan.expected[1].quantity + '=' + std::to_string(plan.expected[1].predicted),
-            "l1_load_sectors=5.000000");
-  EXPECT_EQ(plan.expected[2].quantity + '=' + std::to_string(plan.expected[2].predicted),
-            "l1_store_sectors=7.000000");
-}
-
-TEST(SobelDeclaration, HasFormsOfEitherDevice) {
-  const Benchmark benchmark = declare();
-  const auto excluded = [&](const char* form, Backend backend) {
-    return benchmark.excludes({{"form", form}, {"size", "seed"}}, backend).has_value();
-  };
-  for (const char* const form : {"original", "seed_tool", "best"}) {
-    EXPECT_FALSE(excluded(form, Backend::cuda));
-    EXPECT_TRUE(excluded(form, Backend::host));
-  }
-  for (const char* const form : {"scalar", "vectors", "all_cores"}) {
-    EXPECT_TRUE(excluded(form, Backend::cuda));
-    EXPECT_FALSE(excluded(form, Backend::host));
-  }
-  EXPECT_TRUE(excluded("seed_hand", Backend::cuda));
-}
-
 TEST(SobelOnThisCpu, FindsEveryEdgeInEveryForm) {
   EXPECT_EQ(measured_on_this_cpu("sobel"), 3U);
 }

@@ -1,4 +1,4 @@
-#include "micro/access/stride_gather.hpp"
+#include "micro/access/stride_gather.cu"
 
 #include "harness/base/error.hpp"
 #include "harness/model/lanes.hpp"
@@ -113,7 +113,7 @@ TEST(StrideGatherSectors, AreThoseOfTheModelLoadByLoad) {
       const Sectors sectors = sectors_of(shape, loads, 2);
       ASSERT_EQ(sectors.requested, requested) << shape.width << ' ' << shape.stride << ' ' << loads;
       ASSERT_EQ(sectors.distinct, different.size()) << shape.width << ' ' << shape.locality;
-      ASSERT_EQ(sectors_of(shape, loads).fetched, different.size());
+      ASSERT_EQ(sectors_of(shape, loads, 1).fetched, different.size());
       if (shape.pattern != Pattern::gather) {
         ASSERT_EQ(sectors.fetched, 2 * pairs.size());
       }
@@ -355,135 +355,6 @@ TEST(StrideGatherLevel, OfSectorsReadOnceLetsL2HaveNone) {
   EXPECT_EQ(level_of(Level::dram, sectors, 1, counts(1e6, 1e6, 8e5, all)), Verdict::failed);
   EXPECT_EQ(level_of(Level::l2, sectors, 10, counts(1e7, 1e7, 0, 0)), Verdict::passed);
   EXPECT_EQ(level_of(Level::l2, sectors, 10, counts(1e7, 1e7, 1e6, 32e6)), Verdict::failed);
-}
-
-Sample sample_of(double inside, double outside) {
-  return {.slopes = {{.inside = {.cycles = inside, .slowest = inside, .hertz = 1.5e9},
-                      .outside = outside,
-                      .seconds = 2e-11,
-                      .full_seconds = 3e-4}},
-          .numbers = {}};
-}
-
-TEST(StrideGatherRows, AreWantedBytesOfTheChipAndOfAnSm) {
-  const SamplePlaces places{1};
-  // Of 128 wanted bytes a load, 8 sectors are moved.
-  const auto plan = plan_for(strided(2), large());
-  EXPECT_EQ(rows_of(describe(plan, places), cuda_timers, sample_of(0.04, 0.05)),
-            (RowsSeen{{"useful_bandwidth by event_slope", {132 / 2e-11, "B/s"}},
-                      {"useful_bandwidth_per_sm by clock64_slope", {25, "B/cycle"}},
-                      {"useful_bandwidth_per_sm by event_slope", {20, "B/cycle"}},
-                      {"requested_bandwidth by event_slope", {2 * 132 / 2e-11, "B/s"}},
-                      {"grid_time by event", {3e-4, "s"}},
-                      {"core_clock by clock64_over_globaltimer", {1.5e9, "Hz"}}}));
-  EXPECT_EQ(rows_of(bandwidth_of(7, "useful_bandwidth"), host_timers, sample_of(0.04, 0.05)),
-            (RowsSeen{{"useful_bandwidth by monotonic_slope", {7 / 2e-11, "B/s"}},
-                      {"useful_bandwidth_per_sm by tsc_slope", {25, "B/cycle"}},
-                      {"useful_bandwidth_per_sm by monotonic_slope", {20, "B/cycle"}},
-                      {"grid_time by monotonic", {3e-4, "s"}},
-                      {"core_clock by dependent_adds", {1.5e9, "Hz"}}}));
-}
-
-TEST(StrideGatherRows, CountWorkInUsefulBytesOfAnSm) {
-  for (const Shape& shape : some_shapes()) {
-    const auto plan = plan_for(shape, large());
-    for (const Length& length : {plan.lengths.brief, plan.lengths.full}) {
-      EXPECT_DOUBLE_EQ(length.work * large().sms,
-                       static_cast<double>(plan.loads(length) * lanes * shape.width));
-    }
-  }
-}
-
-TEST(StrideGatherGates, CompareTheSlowestSmWithTheEvents) {
-  const Experiment experiment = bandwidth_of(1, "useful_bandwidth");
-  EXPECT_EQ(verdict_of("timer", experiment, {sample_of(0.0400, 0.0407)}), Verdict::passed);
-  EXPECT_EQ(verdict_of("timer", experiment, {sample_of(0.0400, 0.0410)}), Verdict::failed);
-  EXPECT_EQ(verdict_of("timer", experiment, {sample_of(0.0410, 0.0400)}), Verdict::failed);
-}
-
-TEST(StrideGatherGates, WantTheSumOfWhatWasReadWhereItLies) {
-  for (const Shape& shape : {strided(3), gather(256, 8), strided(1, 4, Level::l2)}) {
-    const auto plan = plan_for(shape, small());
-    SamplePlaces places{4096 * sizeof(std::uint32_t)};
-    const Experiment experiment = describe(plan, places);
-    const Slope& slope = experiment.slopes.at(0);
-    EXPECT_EQ(slope.start, shape.level == Level::l2 ? Start::as_left : Start::evicted);
-    EXPECT_EQ(slope.window.name, "slowest writer");
-    places.next();
-    const std::uint64_t first_word = places.offset() / sizeof(std::uint32_t);
-    for (const Length& length : {slope.lengths.brief, slope.lengths.full}) {
-      std::uint32_t sum = 0;
-      const std::uint64_t loads = plan.distinct_loads(length);
-      for (std::uint64_t n = 0; n < loads * lanes; ++n) {
-        const auto first = element_of(shape, static_cast<std::uint32_t>(n)) * shape.words();
-        const auto weight = static_cast<std::uint32_t>(2 * (n % lanes) + 1);
-        sum += weight * array_words.sum(first_word + first, shape.words());
-      }
-      sum *= static_cast<std::uint32_t>(plan.laps(length));
-      // The sums of two SMs, of which one came to more than a word holds.
-      std::vector<Stamp> stamps(2);
-      stamps[0].result = (std::uint64_t{3} << 32U) + 17;
-      stamps[1].result = sum - 17;
-      Tally tally;
-      slope.verify({.length = length}, stamps, tally);
-      EXPECT_EQ(tally.different, 0U);
-      stamps[1].result += 1;
-      slope.verify({.length = length}, stamps, tally);
-      EXPECT_EQ(tally.checked, 2U);
-      EXPECT_EQ(tally.different, 1U);
-    }
-  }
-}
-
-TEST(StrideGatherGates, WantAllBlocksOfDataInL2ToStay) {
-  const SamplePlaces places{1};
-  const auto plan = plan_for(strided(1, 4, Level::l2), large());
-  const auto placement = describe(plan, places).placement;
-  ASSERT_TRUE(placement);
-  EXPECT_EQ(placement->cores, 132U);
-  EXPECT_EQ(placement->of_tag, 4U);
-  EXPECT_EQ(placement->per_core, static_cast<int>(4 * plan.blocks_per_sm));
-  EXPECT_FALSE(describe(plan_for(strided(1), large()), places).placement);
-}
-
-TEST(StrideGatherCounts, AreThoseOfTheModel) {
-  const Shape shape = strided(1, 4, Level::l2);
-  const auto l2 = plan_for(shape, large());
-  const CountPlan of_l2 = counts_of(l2, large());
-  EXPECT_EQ(of_l2.length.rounds, l2.lengths.full.rounds);
-  EXPECT_EQ(of_l2.none.rounds, 0U);
-  EXPECT_EQ(of_l2.none.blocks, l2.lengths.full.blocks);
-  EXPECT_EQ(of_l2.loads->requests, l2.loads(l2.lengths.full));
-  EXPECT_EQ(of_l2.loads->sectors, 4 * of_l2.loads->requests);
-  EXPECT_EQ(of_l2.loads->fetched_sectors, 0U);
-  EXPECT_EQ(of_l2.served_by, ServedBy::l2);
-  EXPECT_EQ(of_l2.rows, LoadRows::per_request);
-  const auto dram = plan_for(strided(16), large());
-  const CountPlan of_dram = counts_of(dram, large());
-  EXPECT_EQ(of_dram.loads->sectors, 32 * of_dram.loads->requests);
-  EXPECT_EQ(of_dram.loads->distinct_sectors, of_dram.loads->sectors);
-  EXPECT_EQ(of_dram.loads->fetched_sectors, 2 * of_dram.loads->sectors) << "64 bytes at once";
-  EXPECT_EQ(of_dram.served_by, ServedBy::dram);
-  EXPECT_EQ(of_dram.used_bytes, 128.0 * static_cast<double>(of_dram.loads->requests));
-}
-
-TEST(StrideGatherDeclaration, LeavesOutAxesThatSayNothing) {
-  const Enrolled* enrolled = find_benchmark("stride_gather");
-  ASSERT_NE(enrolled, nullptr);
-  const auto& excludes = enrolled->benchmark.excludes;
-  Params params{{"level", "dram"}, {"pattern", "strided"}, {"width", "4"},
-                {"stride", "8"},   {"misalignment", "0"},  {"locality", "32"}};
-  EXPECT_FALSE(excludes(params, Backend::cuda));
-  params["pattern"] = "gather";
-  EXPECT_TRUE(excludes(params, Backend::cuda));
-  params["stride"] = "1";
-  EXPECT_FALSE(excludes(params, Backend::cuda));
-  params["misalignment"] = "1";
-  EXPECT_TRUE(excludes(params, Backend::cuda));
-  params["pattern"] = "misaligned";
-  EXPECT_FALSE(excludes(params, Backend::cuda));
-  params["misalignment"] = "0";
-  EXPECT_TRUE(excludes(params, Backend::cuda));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""Fail when a benchmark measures by itself, when a source is too long, or when two are alike.
+"""Fail when a benchmark measures by itself, a source is too long or like another, or speaks oddly.
 
     house_rules.py SOURCE_FOLDER
 
@@ -25,13 +25,19 @@ OWN_MEASURING = re.compile(
 #: Not yet described to the engine. It ends empty.
 MEASURES_ITSELF: set[str] = set()
 
-MOST_LINES = 250
+#: Of a device source. In micro it holds a whole benchmark: declaration, description and kernels.
+MOST_LINES = 750
 #: Device sources beyond that, and why. It ends empty.
 LONG: dict[str, str] = {}
 
 SAME_LINES = 12
 #: It ends empty.
 KNOWN_PAIRS: set[tuple[str, str]] = set()
+
+#: Words that people say of people; threads, files and kernels report, query and store.
+WORDS = re.compile(
+    r"\b(told|tells?|says?|said|asks?|hears?|whom|everybody|nobody|somebody|his)\b", re.IGNORECASE
+)
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 STRING = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.DOTALL)
@@ -131,9 +137,19 @@ def repetitions(root: Path) -> Iterator[str]:
         yield f"{one} and {other} are no longer alike: delete them from KNOWN_PAIRS"
 
 
+def words(root: Path) -> Iterator[str]:
+    """Lines with a word of WORDS, but for the analysis of kernels."""
+    for name, text in sources(root, *ROOMS):
+        if name.startswith("harness/access/"):
+            continue
+        for number, line in enumerate(text.splitlines(), start=1):
+            if found := WORDS.search(line):
+                yield f"{name}:{number}: {found[0]!r}: write report, query, store, each, none"
+
+
 def main() -> int:
     root = Path(sys.argv[1])
-    found = [*measuring(root), *long_sources(root), *repetitions(root)]
+    found = [*measuring(root), *long_sources(root), *repetitions(root), *words(root)]
     print("\n".join(found) or "the house rules hold")
     return 1 if found else 0
 

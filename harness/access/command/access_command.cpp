@@ -366,9 +366,9 @@ std::string record(const AccessOptions& options, const access::Report& report,
   for (const auto& one : records) {
     if (one.phase == Phase::timing) sweep.cases.push_back(one.which.id());
   }
-  CountersInfo counters{.asked = {"none"}};
+  CountersInfo counters{.requested = {"none"}};
   if (options.run) {
-    counters.asked = {"access"};
+    counters.requested = {"access"};
     counters.state =
         counting.chip.empty() ? CountersInfo::State::unavailable : CountersInfo::State::counted;
     counters.reason = counting.chip.empty() && counting.absent.empty() ? "no launch was counted"

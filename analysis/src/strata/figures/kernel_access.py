@@ -20,8 +20,8 @@ from strata.run import Run
 MOST = 24
 """So many lines are drawn of each kind of memory: those that move most in vain."""
 MOVED = {"sector": "sectors of 32 bytes a request", "wavefront": "passes through the banks"}
-LONG = 60
-"""Letters of a line and its kernel that have room on a page; 18 in a column."""
+LONG = re.compile(r"(\S{14})\S+(\S{15})")
+"""A kernel's name that has no room: only its ends are shown."""
 PLACE = re.compile(r"-(\d+(?:\+\d+)*)$")
 """The end of the axis `line`: "inlined.cu-35+40"."""
 KEYS = ["line", "launch", "unit"]
@@ -142,7 +142,8 @@ def _draw_lines(ax: Axes, data: pd.DataFrame, colours: Mapping[str, str]) -> Non
             (marks,) = ax.plot(of[f"{what}_per_request"], of["at"], **look)
             hover(marks, _tooltips(of, what))
     narrow = ax.figure.bbox.width < COLUMN * POINT
-    listed(ax, [fill(name, 18 if narrow else LONG) for name in names])
+    shorter = [LONG.sub(r"\1…\2", name) for name in names]
+    listed(ax, [fill(name, 20) if narrow else name for name in shorter])
     ax.set_xlim(0)
 
 

@@ -131,7 +131,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
             note(ax, text, end, at)
             longest = max(longest, end)
         listed(ax, here.rung.unique())
-        ax.locator_params(axis="x", nbins=5)
+        ax.locator_params(axis="x", nbins=5 if wide else 3)
         ax.xaxis.set_major_formatter(lambda at, _: re.sub(r"\.0+\b", "", units.quantity(at, "s")))
         ax.set(title=fill(f"{title}", 70 if wide else 26), xlim=(0, 1.4 * longest))
     panels[-1].set_xlabel("time of a step")

@@ -16,7 +16,7 @@ from matplotlib.ticker import NullLocator
 
 from strata.figures import _style
 from strata.figures._plot import columns, figure, of_items, prose
-from strata.figures._style import LAYOUTS, by_layout, layout_bars, points
+from strata.figures._style import LAYOUTS, by_layout, in_column, layout_bars, points
 from strata.model import FIELDS, LEVELS, Bar, Point, curves, fields_name, latency_bars, level_name
 from strata.model.layouts import COUNTED, best_points, counts_by_layout
 from strata.model.names import ordered
@@ -176,7 +176,9 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
         ax.xaxis.set_minor_locator(NullLocator())
         ax.set_xlabel("chains per core" if row.backend == "host" else "warps per SM")
         title = f"{level_name(level)}, {fields_name(field)}"
-        ax.set_title(title.replace(", ", ",\n") if len(levels) > NARROW else title)
+        if len(levels) > NARROW or in_column(figure):
+            title = title.replace(", ", ",\n").replace(" and ", "\nand ")
+        ax.set_title(title)
     for ax in panels[:, 0]:
         ax.set_ylabel(label)
     for column in panels.T if not times else ():

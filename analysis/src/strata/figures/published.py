@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from strata.figures._plot import columns, figure, prose
-from strata.figures._style import NOTE, hover, plain_log
+from strata.figures._style import NOTE, hover, in_column, plain_log
 from strata.model import atlas
 from strata.model.units import short
 from strata.reference import cite, published
@@ -115,7 +115,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
             if kind == "own":
                 ax.axvline(part.value.iloc[0], color=colour, lw=0.8, alpha=0.5)
         if unit == "cycles":
-            plain_log(ax, "x", (1, 3))
+            plain_log(ax, "x", (1,) if in_column(figure) else (1, 3))
         else:
             ax.set_xlim(left=0)
         ax.set_xlabel(unit)

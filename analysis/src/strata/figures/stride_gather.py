@@ -11,8 +11,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from strata.figures import _style
 from strata.figures._plot import columns, figure, in_order, prose, rows_of
-from strata.figures._style import GREY, WIDTHS, bytes_axis, plain_log, points, scaled
+from strata.figures._style import GREY, WIDTHS, in_column, plain_log, points
 from strata.model.names import LEVELS, level_name, ordered
 from strata.model.units import number, size
 from strata.run import Run, beside
@@ -107,11 +108,12 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     """Patterns from top to bottom, levels from left to right, with one scale of bandwidth."""
     levels = [*data.level.unique()]
     patterns = [pattern for pattern in PATTERNS if pattern in {*data.pattern}]
-    scale, unit = scaled(data.high.max(), "B/s", least=1e9)
+    scale, unit = _style.scaled(data.high.max(), "B/s", least=1e9)
     figure.set_figheight(0.7 + 1.8 * len(patterns))
     grid = figure.subplots(len(patterns), len(levels), sharex="row", sharey=True, squeeze=False)
     data = data.assign(at=data.stride_misalignment_or_window_bytes)
     data[RATES] = data[RATES].astype(float) / scale
+    gap = "\n" if in_column(figure) else " "
     for pattern, row in zip(patterns, grid, strict=True):
         _, name, label = PATTERNS[pattern]
         for level, ax in zip(levels, row, strict=True):
@@ -121,9 +123,9 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
                 look = {"color": colour, "marker": marker, "ms": 3.4, "lw": 1}
                 points(ax, of, "at", RATES[0], "y", label=f"{width} B elements", **look)
                 ax.plot(of["at"], of[RATES[3]], color=colour, ls="--", lw=0.9)
-            ax.set_title(f"{level_name(level)}, {name}")
+            ax.set_title(f"{level_name(level)},{gap}{name}")
             if pattern == "gather":
-                bytes_axis(ax, label)
+                _style.bytes_axis(ax, label)
                 continue
             settings = sorted({*data[data.pattern == pattern]["at"]})
             ax.set_xscale("symlog", base=2, linthresh=1)

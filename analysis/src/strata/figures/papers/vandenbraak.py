@@ -262,10 +262,13 @@ def caption_of_roofline(data: pd.DataFrame) -> str:
 @figure(
     "vandenbraak_roofline", "Figure 3 of van den Braak, Mesman and Corporaal (2010), repeated",
     order=313, data=data_of_roofline,
-    caption=caption_of_roofline, size=(7, 5.4),
+    caption=caption_of_roofline,
 )  # fmt: skip
-def draw_roofline(data: pd.DataFrame, ax: Axes) -> None:
+def draw_roofline(data: pd.DataFrame, figure: Figure) -> None:
     """Roofs as lines, kernels as the paper's marks; orange: the paper's own."""
+    wide = figure.get_figwidth() > COLUMN
+    figure.set_figheight(5.4 if wide else 7.4)
+    ax = figure.add_subplot()
     rates = ["additions_per_second", "published_additions_per_second"]
     data = data.assign(**{name: data[name] / GIGA for name in rates})
     kernels, roofs = data[~data.is_roof], data[data.is_roof]
@@ -290,7 +293,7 @@ def draw_roofline(data: pd.DataFrame, ax: Axes) -> None:
         end = min(RIGHT, flat / rate) if pd.notna(slope) and pd.notna(flat) else RIGHT
         ends = [rate * LEFT, rate * end] if pd.notna(slope) else [rate, rate]
         ax.plot([LEFT, end], ends, color="k", ls=look, lw=1, label=name)
-    _style.plain_log(ax)
+    _style.plain_log(ax, digits=(1, 2, 5) if wide else (1,))
     ax.set_xscale("log")
     ax.set_xticks([1 / 12, 1 / 3, 1], ["1/12", "1/3", "1"])
     ax.set_xticks([], minor=True)

@@ -1,104 +1,3 @@
-#include "micro/access/short_words.hpp"
-
-#include "harness/case/choices.hpp"
-#include "harness/cpu/host_machine.hpp"
-#include "harness/cpu/thread_team.hpp"
-#include "harness/cpu/topology.hpp"
-#include "harness/measure/engine.hpp"
-#include "harness/model/coalescing.hpp"
-#include "harness/model/lanes.hpp"
-#include "harness/model/word_patterns.hpp"
-
-#include <algorithm>
-#include <bit>
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <utility>
-
-namespace strata::short_words {
-namespace {
-
-constexpr Choices orders{std::pair{"coalesced", true}, std::pair{"uncoalesced", false}};
-enum class AccessForm : std::uint8_t { apart, together, mended };
-constexpr auto accesses = choices_of<AccessForm>("apart", "together", "mended");
-
-}  // namespace
-
-Benchmark declare() {
-  return {
-      .suite = "micro",
-      .name = "short_words",
-      .question = "What do uncoalesced accesses and short words cost in a matrix addition?",
-      .axes =
-          {listed_axis("element", "bytes of a matrix element", {"1", "2", "4"}),
-           orders.axis(
-               "order",
-               "whether adjacent threads, or iterations of a CPU's loop, take adjacent elements"),
-           listed_axis("group", "adjacent bytes that a thread, or iteration, takes",
-                       {"1", "2", "4", "8", "16"}),
-           accesses.axis("access",
-                         "one access for each element of a group, one for all, or one as strata "
-                         "access mend makes it of one thread per element")},
-      .quantities = {{"kernel_time", "duration of one matrix addition, including a GPU's start-up"},
-                     {"useful_bandwidth", "bytes of the three matrices over that time"},
-                     {"core_clock", "clock of the core between the additions"},
-                     {"l1_load_sectors_per_launch", "counted and modelled"}},
-      .seconds_per_case = 0.1,
-      .excludes = [](const Params& params, Backend backend) -> std::optional<std::string> {
-        const char* const why = why_not(form_of(params), backend);
-        return why == nullptr ? std::nullopt : std::optional<std::string>{why};
-      }};
-}
-
-Form form_of(const Params& params) {
-  const AccessForm access = accesses.of(params.at("access"));
-  return {.element = number_of<std::uint32_t>(params, "element"),
-          .group = number_of<std::uint32_t>(params, "group"),
-          .together = access != AccessForm::apart,
-          .coalesced = orders.of(params.at("order")),
-          .mended = access == AccessForm::mended};
-}
-
-std::vector<Expectation> predicted(const Form& form) {
-  // All warps are alike: each begins at a multiple of the 32 groups, or of the sector, that hold
-  // it.
-  // What is mended takes neighbouring groups in neighbouring lanes, whatever the original did.
-  const std::uint32_t parts = form.group / form.access();
-  const std::uint64_t step = form.mended ? 1 : form.thread_step();
-  std::uint64_t sectors = 0;
-  for (std::uint32_t part = 0; part < parts; ++part) {
-    const auto elements = lane_elements(step * parts, part, Permutation::identity);
-    sectors += traffic(Generation::cc7, access_of(form.access(), elements)).sectors;
-  }
-  const std::uint64_t warps = std::uint64_t{form.blocks()} * threads / warp_lanes;
-  const auto of_launch = [&](std::uint64_t of_warp) {
-    return static_cast<double>(warps * of_warp);
-  };
-  constexpr std::uint64_t sources = 2;
-  return {{.quantity = "l1_load_requests", .predicted = of_launch(sources * parts)},
-          {.quantity = "l1_load_sectors", .predicted = of_launch(sources * sectors)},
-          {.quantity = "l1_store_sectors", .predicted = of_launch(sectors)}};
-}
-
-Experiment describe(const Form& form) {
-  Experiment experiment = launch_series::on_gpu(3.0 * static_cast<double>(matrix_bytes), series);
-  experiment.checked = "words of C against the host's";
-  experiment.counts = CountPlan{.length = {.rounds = 1},
-                                .expected = predicted(form),
-                                .model = "coalescing_model",
-                                .unit = "launch"};
-  return experiment;
-}
-
-Experiment describe_host(std::uint64_t bytes) {
-  Experiment experiment = launch_series::on_cpu(static_cast<double>(bytes));
-  experiment.checked = "words of A, B and C against the host's";
-  return experiment;
-}
-
 // On a CPU every core adds its own matrices, 6 MiB together, more than most L2 caches hold.
 // Elements are added row by row (coalesced) or column by column, a row apart (uncoalesced). `apart`
 // is an inner loop over the elements of a group: along a row they are adjacent anyway. A row has an
@@ -109,7 +8,23 @@ Experiment describe_host(std::uint64_t bytes) {
 // its width, with -O2 and with -O3. Two elements of 8 bits are added in the halves of a general
 // register: an instruction that loads 16 bits into a vector keeps the rest of it, so each load
 // would wait for the last addition.
+#include "harness/cpu/host_machine.hpp"
+#include "harness/cpu/thread_team.hpp"
+#include "harness/cpu/topology.hpp"
+#include "harness/measure/engine.hpp"
+#include "micro/access/short_words.hpp"
+
+#include <bit>
+
+namespace strata::short_words {
 namespace {
+
+/// The case on a CPU, where `bytes` are those of the matrices of all cores: one slope, by passes.
+Experiment describe_host(std::uint64_t bytes) {
+  Experiment experiment = launch_series::on_cpu(static_cast<double>(bytes));
+  experiment.checked = "words of A, B and C against the host's";
+  return experiment;
+}
 
 constexpr std::size_t rows = 1024;
 constexpr std::size_t row_bytes = std::size_t{33} * 64;  // lines of a cache
