@@ -116,7 +116,7 @@ Benchmark declare_plain() {
   plain.counter_sets = {};
   return plain;
 }
-namespace plain {
+namespace without_sets {
 STRATA_BENCHMARK(declare_plain, host, body);
 }
 
@@ -127,14 +127,15 @@ Case probe(const std::string& does, int n = 0, const std::string& data = "a") {
           .params = {{"data", data}, {"does", does}, {"n", std::to_string(n)}}};
 }
 
-struct Counting {
+struct BatchesCounted {
   std::vector<CaseRecord> records;
   std::string order;
 };
 
-Counting count(const std::vector<Case>& cases, FakePasses& source, bool by_benchmark = false) {
+BatchesCounted count(const std::vector<Case>& cases, FakePasses& source,
+                     bool by_benchmark = false) {
   works = 0;
-  Counting counting;
+  BatchesCounted counting;
   FakeDevice device{Backend::host};
   Cache cache;
   count_in_batches(

@@ -263,8 +263,6 @@ std::string summary() {
       add("writers", static_cast<double>(slope.writers));
       add("window " + slope.window.name, 1);
     }
-    for (const Check& check : experiment.checks)
-      add(fmt::format("check {}", check.index()), 1);
     add("pairs", experiment.pairs);
     add("checked " + experiment.checked, 1);
     if (!experiment.unproved.gate.empty()) add("unproved " + experiment.unproved.gate, 1);
