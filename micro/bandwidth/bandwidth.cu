@@ -378,7 +378,7 @@ Slope slope_of(const Plan& plan) {
           .lengths = plan.lengths};
 }
 
-Experiment describe(const Plan& plan, const GpuFacts& gpu) {
+Experiment describe_plan(const Plan& plan, const GpuFacts& gpu) {
   const LaunchShape& shape = plan.shape;
   const Lengths& lengths = plan.lengths;
   const std::uint64_t footprint = plan.array_bytes * arrays_of(shape.operation);
@@ -430,7 +430,7 @@ Experiment describe(const Plan& plan, const GpuFacts& gpu) {
 namespace {
 
 Experiment describe(const Params& params, const GpuFacts& gpu) {
-  return describe(plan_for(shape_of(params), gpu), gpu);
+  return describe_plan(plan_for(shape_of(params), gpu), gpu);
 }
 
 }  // namespace
@@ -691,7 +691,7 @@ double StreamLaunches::try_rate(Plan plan) {
 
 void StreamLaunches::measure(Plan plan) {
   const cudaStream_t stream = machine_.stream().get();
-  Experiment experiment = describe(plan, gpu_);
+  Experiment experiment = describe_plan(plan, gpu_);
   const LaunchShape& shape = plan.shape;
   // Of two accesses, the second one costs too much of a latency to show whether it waits.
   if (session_.counters() == nullptr && shape.in_flight > 2 && arrays_read(shape.operation) > 0) {

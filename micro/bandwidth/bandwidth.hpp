@@ -176,7 +176,7 @@ inline constexpr std::uint32_t triad_factor = 3;
 /// The launches' start and lengths.
 [[nodiscard]] Slope slope_of(const Plan& plan);
 /// The case as the engine measures it on a GPU, except its launches.
-[[nodiscard]] Experiment describe(const Plan& plan, const GpuFacts& gpu);
+[[nodiscard]] Experiment describe_plan(const Plan& plan, const GpuFacts& gpu);
 
 #ifdef __CUDACC__
 

@@ -121,7 +121,7 @@ std::vector<bandwidth::Plan> plans_for(const std::vector<LaunchShape>& shapes,
 
 /// In the first shape to try.
 Experiment describe(const Params& params, const GpuFacts& gpu) {
-  return bandwidth::describe(plans_for(shapes_for(case_of(params)), gpu).front(), gpu);
+  return bandwidth::describe_plan(plans_for(shapes_for(case_of(params)), gpu).front(), gpu);
 }
 
 #ifdef __CUDACC__

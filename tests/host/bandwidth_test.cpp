@@ -150,7 +150,7 @@ TEST(BandwidthPlan, StartsNoBlockOfMemoryLaterThanTheFirst) {
         EXPECT_EQ(launch.blocks, large().sms * blocks_per_sm);
       EXPECT_GE(plan.lengths.brief.rounds, 7U) << "the launch would be as short as its start";
       EXPECT_EQ(plan.bytes(plan.lengths.full), plan.array_bytes);
-      const auto placed = describe(plan, large()).placement.value();
+      const auto placed = describe_plan(plan, large()).placement.value();
       EXPECT_EQ(placed.per_core, static_cast<int>(blocks_per_sm * plan.shape.warps()));
     }
   }
@@ -167,7 +167,7 @@ TEST(BandwidthPlan, SharesTheSameWorkAmongWavesOfBlocks) {
   EXPECT_EQ(waves.lengths.full.blocks, 32 * once.lengths.full.blocks);
   EXPECT_EQ(waves.words(waves.lengths.brief), once.words(once.lengths.full));
   EXPECT_NEAR(waves.lengths.full.work / once.lengths.full.work, 1, 0.1);
-  EXPECT_FALSE(describe(waves, large()).placement.has_value());
+  EXPECT_FALSE(describe_plan(waves, large()).placement.has_value());
   const auto pieces = waves_of(Level::dram, Operation::read, 64);
   EXPECT_EQ(pieces.pattern.block_base, pieces.passes * std::uint64_t{pieces.shape.tile()});
   EXPECT_EQ(pieces.lengths.full.blocks, 4 * pieces.lengths.brief.blocks);
@@ -217,7 +217,7 @@ TEST(BandwidthPlan, WritesManyTimesWhatL2KeepsBackAndReadsFromMemory) {
   gpu.l2_bytes *= 2;
   EXPECT_THROW((void)plan_for(write, gpu), Skipped) << "more than there is room for";
   const auto start = [](Level level) {
-    return describe(plan_for({level, Operation::read, 16, 512, 2, 4}, large()), large())
+    return describe_plan(plan_for({level, Operation::read, 16, 512, 2, 4}, large()), large())
         .slopes.front()
         .start;
   };
@@ -283,7 +283,7 @@ TEST(BandwidthResults, AreLinesThatFollowFromTheOperation) {
 
 TEST(BandwidthPrediction, CountsRequestsAndSectorsOfWholeWarps) {
   const auto plan = plan_for({Level::dram, Operation::triad, 16, 512, 2, 4}, large());
-  const auto counts = describe(plan, large()).counts.value();
+  const auto counts = describe_plan(plan, large()).counts.value();
   EXPECT_EQ(counts.warps_per_sm, 32);
   EXPECT_EQ(counts.loads->requests * 512, 2 * plan.array_bytes);
   EXPECT_EQ(counts.loads->sectors * 32, 2 * plan.array_bytes);

@@ -166,11 +166,14 @@ TEST(EngineOrder, FindsALaunchThatWritesNothing) {
               testing::ThrowsMessage<std::runtime_error>(testing::EndsWith(
                   " sums differ), clock (1 of 1 writers have no rate of the clock)")));
   EXPECT_TRUE(bench.fake.record.measurements.empty());
-  bench.experiment.tally = {};
-  bench.experiment.slopes[0].window = without_clocks();
-  bench.measure();
-  EXPECT_EQ(bench.fake.verdict("result"), Verdict::failed);
-  EXPECT_EQ(bench.fake.gate("result").detail, "2 of 2 sums differ");
+  Bench timed;
+  timed.experiment.slopes = {timed.slope()};
+  timed.experiment.slopes[0].window = without_clocks();
+  timed.experiment.checked = "sums";
+  timed.silent = true;
+  timed.measure();
+  EXPECT_EQ(timed.fake.verdict("result"), Verdict::failed);
+  EXPECT_EQ(timed.fake.gate("result").detail, "2 of 2 sums differ");
 }
 
 TEST(EngineOrder, FindsALaunchThatStopsWritingWhatItWroteBefore) {

@@ -1135,7 +1135,7 @@ TEST_F(DeviceLockTest, FollowsNoLinkAndTakesNoFolderForAFile) {
   EXPECT_EQ((victim >> kept, kept), "precious") << "the process number is written to no other file";
   std::filesystem::create_directory(folder_ / "strata-GPU-12-34.lock");
   EXPECT_THAT(diagnostic<DeviceUnavailable>([&] { (void)DeviceLock::acquire(gpu_, folder_); }),
-              HasSubstr("cannot tell whether another run measures"));
+              HasSubstr("unknown whether another run measures"));
 }
 
 TEST_F(DeviceLockTest, WorksOnAFileThatMayOnlyBeRead) {
