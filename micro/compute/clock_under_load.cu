@@ -75,8 +75,6 @@ struct Load {
   double seconds = 0.1;  ///< before the first sample
 };
 
-
-
 // --- Multiply-adds and powers of two
 
 namespace {
