@@ -115,10 +115,11 @@ def test_a_size_that_is_none_is_bad_input(size: str, tmp_path: Path) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_folder_of_runs_is_not_one_run() -> None:
-    done = strata("compare", COUNTED_RUN.parent)
+def test_a_folder_of_runs_is_not_one_run(tmp_path: Path) -> None:
+    shutil.copytree(COUNTED_RUN, tmp_path / COUNTED_RUN.name)
+    done = strata("compare", tmp_path)
     assert done.returncode == 2
-    assert re.search("found a folder of [0-9]+ runs; expected one run folder", done.stderr)
+    assert re.search("found a folder of 1 run; expected one run folder", done.stderr)
 
 
 def test_devices_side_by_side_have_no_power() -> None:

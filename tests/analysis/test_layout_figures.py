@@ -173,7 +173,9 @@ def test_counts_that_differ_between_cases_have_whiskers(tmp_path: Path) -> None:
 
 
 def cells(figure: Figure) -> list[list[str]]:
-    return [[text.get_text() for text in ax.texts] for ax in figure.axes]
+    """The words of each panel, line by line."""
+    in_lines = [sorted(ax.texts, key=lambda text: text.get_position()[::-1]) for ax in figure.axes]
+    return [[text.get_text() for text in texts] for texts in in_lines]
 
 
 def test_a_table_of_shares_and_predictions_for_each_level() -> None:
@@ -181,7 +183,7 @@ def test_a_table_of_shares_and_predictions_for_each_level() -> None:
         assert [ax.get_ylabel() for ax in figure.axes[::2]] == ["L1", "L2", "DRAM"]
         found = cells(figure)
         assert {*found[0]} == {"100\n(100)"}
-        assert found[2][:3] == ["0", "86\n(86)", "100"]
+        assert found[2][:3] == ["86\n(86)", "100", "0"]
         styles = {text.get_fontstyle() for ax in figure.axes for text in ax.texts}
         assert "italic" in styles, "invalid ones"
 
@@ -191,6 +193,6 @@ def test_a_share_beyond_the_whole_is_shown_and_invalid_ones_are_named(tmp_path: 
     found = [count("dram_share", 1.31, unit="1"), count("l1_hit_share", 0, unit="1")]
     run = load2(tmp_path, [line, counts(line, found, gates=[("level", "failed", "")])])
     with plotted(PROOF, run) as figure:
-        assert cells(figure) == [["131", "0"]]
+        assert cells(figure) == [["0", "131"]]
     words = caption_of(PROOF, run)
     assert "(2): DRAM aos, all 7 fields, 1 warps, hit L1; DRAM aos" in words

@@ -1,6 +1,6 @@
 """A run as the rest of the package uses it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,7 +77,9 @@ def frame(run: Run) -> "pd.DataFrame":
     """
     import pandas as pd  # slow to import, and not every command needs it
 
-    return pd.DataFrame(_columns(run.rows, lambda axis: [row.params.get(axis) for row in run.rows]))
+    axes = [axis for case in run.cases for axis in case.params]
+    words = {axis: [row.params.get(axis) for row in run.rows] for axis in axes}
+    return pd.DataFrame(_columns(run.rows, words))
 
 
 def tidy(rows: Iterable[Row]) -> "pd.DataFrame":
@@ -91,18 +93,17 @@ def tidy(rows: Iterable[Row]) -> "pd.DataFrame":
 
     rows = tuple(rows)
 
-    def values(axis: str) -> list[Any]:
+    values: dict[str, list[Any]] = {}
+    for axis in dict.fromkeys(axis for row in rows for axis in row.params):
         counts = [row.count(axis) for row in rows]
-        return [row.params.get(axis) for row in rows] if None in counts else counts
-
+        values[axis] = [row.params.get(axis) for row in rows] if None in counts else counts
     low, high = ([row.interval[end] for row in rows] for end in (0, 1))
     return pd.DataFrame({**_columns(rows, values), "low": low, "high": high, "_row": rows})
 
 
-def _columns(rows: Sequence[Row], values: Callable[[str], list[Any]]) -> dict[str, list[Any]]:
+def _columns(rows: Sequence[Row], axes: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
     fixed = {name: [getattr(row, name) for row in rows] for name in COLUMNS if name != "params"}
-    axes = dict.fromkeys(axis for row in rows for axis in row.params)
-    return fixed | {f"param_{axis}" if axis in COLUMNS else axis: values(axis) for axis in axes}
+    return fixed | {f"param_{axis}" if axis in COLUMNS else axis: axes[axis] for axis in axes}
 
 
 def beside(
