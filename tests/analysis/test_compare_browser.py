@@ -89,11 +89,11 @@ def test_a_mark_of_a_comparison_tells_its_row_its_run_and_its_change(page: Page)
         assert said.startswith(f"{heads[one['number'] - 1][0]}: ")
         assert said.endswith(f"{benchmark} {params}")
         page.mouse.click(one["x"], one["y"])
-        page.wait_for_function("document.querySelector('dialog').open")
+        page.wait_for_function("document.querySelector('dialog.row').open")
         assert "run" in page.evaluate(
-            "[...document.querySelectorAll('dialog dt')].map(one => one.textContent)"
+            "[...document.querySelectorAll('dialog.row dt')].map(one => one.textContent)"
         )
-        page.evaluate("[...document.querySelectorAll('dialog button')].pop().click()")
+        page.evaluate("[...document.querySelectorAll('dialog.row button')].pop().click()")
         here = "document.querySelector('#r1-viewer tr.here')"
         page.wait_for_function(f"{here}?.cells[0].textContent === '{one['number']}'")
 
