@@ -69,15 +69,7 @@ Experiment describe(const Params& params, const GpuFacts& gpu) {
   Experiment experiment = launch_series::on_gpu(bytes_of(images), series_of(form, images));
   add_term_rate(experiment, images);
   experiment.checked = "coefficients within their rounding bound";
-  const LaunchTraffic traffic = predicted(form, images);
-  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
-  experiment.counts = CountPlan{
-      .length = {.rounds = 1},
-      .expected = {{.quantity = "l1_load_requests", .predicted = number(traffic.load_requests)},
-                   {.quantity = "l1_load_sectors", .predicted = number(traffic.load_sectors)},
-                   {.quantity = "l1_store_sectors", .predicted = number(traffic.store_sectors)}},
-      .model = "address_arithmetic",
-      .unit = "launch"};
+  experiment.counts = launch_series::count_launch(predicted(form, images), "address_arithmetic");
   return experiment;
 }
 

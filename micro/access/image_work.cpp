@@ -72,14 +72,7 @@ Experiment describe(const Image& image, const LaunchTraffic& traffic) {
   Experiment experiment =
       launch_series::on_gpu(2.0 * static_cast<double>(image.bytes()), series_of(image));
   experiment.checked = "every pixel against the host's";
-  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
-  experiment.counts = CountPlan{
-      .length = {.rounds = 1},
-      .expected = {{.quantity = "l1_load_requests", .predicted = number(traffic.load_requests)},
-                   {.quantity = "l1_load_sectors", .predicted = number(traffic.load_sectors)},
-                   {.quantity = "l1_store_sectors", .predicted = number(traffic.store_sectors)}},
-      .model = "coalescing_model",
-      .unit = "launch"};
+  experiment.counts = launch_series::count_launch(traffic, "coalescing_model");
   return experiment;
 }
 

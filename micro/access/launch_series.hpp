@@ -3,6 +3,7 @@
 #pragma once
 
 #include "harness/measure/experiment.hpp"
+#include "micro/pattern/lane_trace.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -56,6 +57,18 @@ struct Series {
   Experiment experiment = described(bytes, inside, By::inside, outside, By::outside);
   experiment.unproved = {.gate = "level", .why = "no hardware counters on the host"};
   return experiment;
+}
+
+/// The counts of one launch, whose traffic `model` predicts.
+[[nodiscard]] inline CountPlan count_launch(const LaunchTraffic& traffic, const char* model) {
+  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
+  return {
+      .length = {.rounds = 1},
+      .expected = {{.quantity = "l1_load_requests", .predicted = number(traffic.load_requests)},
+                   {.quantity = "l1_load_sectors", .predicted = number(traffic.load_sectors)},
+                   {.quantity = "l1_store_sectors", .predicted = number(traffic.store_sectors)}},
+      .model = model,
+      .unit = "launch"};
 }
 
 /// For Slope::size: the slope's own lengths, and as many pairs of runs per sample, of which the

@@ -107,7 +107,7 @@ def test_validate_says_sound_for_each_run() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         f"{GPU_RUN}: sound (108 cases, 1084 rows; valid: timed 1072 of 1084)",
-        "  little         1 rows of 1 cases re-judged: valid, and say what they are",
+        "  little         1 rows of 1 cases re-judged: valid, and state what they are",
         f"{HOST_RUN}: sound (76 cases, 768 rows; valid: timed 768 of 768)",
         f"{COUNTED_RUN}: sound (223 cases, 2017 rows; valid: {counts})",
     ]

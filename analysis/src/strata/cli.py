@@ -359,7 +359,7 @@ def validate(runs: Runs) -> None:
             valid = ", ".join(f"{k} {good} of {rows}" for k, rows, good in validity(run) if rows)
             _say(f"{folder}: sound ({counts}; valid: {valid})")
             for rule, rows, cases, says in fallen(run):
-                verdict = "valid, and say what they are" if says else "not valid"
+                verdict = "valid, and state what they are" if says else "not valid"
                 _say(f"  {rule:<8} {rows:>7} rows of {cases} cases re-judged: {verdict}")
             for line in agreement.disagreements(run):
                 _say(f"  disagree {line}")

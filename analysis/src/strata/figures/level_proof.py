@@ -59,12 +59,12 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
         for (at, share), cases in parts(here, ["at", "share"]):
             x, words = list(NAMES).index(share), percent(cases.counted)
             bad = (~cases.valid).sum()
-            told = f"{NAMES[share]}: {words} % in {len(cases)} cases"
+            shown = f"{NAMES[share]}: {words} % in {len(cases)} cases"
             if cases.predicted.notna().any():
                 words += f"\n({percent(cases.predicted)})"
             shade = pale("#0072B2", 0.3 * min(max(cases.counted.median(), 0), 1))
             (cell,) = ax.barh(at, 1, 0.94, x - 0.5, color=shade, gid="shade")
-            hover(cell, [told + (f", {bad} of them invalid" if bad else "")])
+            hover(cell, [shown + (f", {bad} of them invalid" if bad else "")])
             look: dict[str, Any] = INVALID if bad else {}
             ax.text(x, at, words, ha="center", va="center", size=NOTE, linespacing=1, **look)
         ax.set(xlim=(-0.5, 2.5), xticks=range(3))
