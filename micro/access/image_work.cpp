@@ -52,7 +52,7 @@ Benchmark declared(const std::string& name, const std::string& question, bool ro
   benchmark.axes.push_back(forms.axis(
       "form",
       "of the kernel: as in the paper before its tool, after its tool, by hand, as strata "
-      "access mend makes it, and as written today; on a CPU one core, one core with "
+      "access optimize makes it, and as written today; on a CPU one core, one core with "
       "vectors, and all cores"));
   return benchmark;
 }
