@@ -24,6 +24,12 @@ PATIENCE = 900
 """Seconds after which a command counts as hung: with sanitizers, on a busy machine, it is slow."""
 NVCC = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 
+PACKAGES = Path(os.environ.get("STRATA_PYTHON", sys.executable)).parent.parent / "lib"
+NVDISASM = shutil.which("nvdisasm") or next(
+    map(str, PACKAGES.glob("python*/site-packages/nvidia/*/bin/nvdisasm")), None
+)
+"""From a toolkit, or the package nvidia-cuda-nvdisasm of the Python that runs this."""
+
 Json = dict[str, Any]
 
 
@@ -208,6 +214,22 @@ class Access(unittest.TestCase):
             "the proof does not cover this launch", self.answer(*square, "--proof").stdout
         )
         self.assertNotIn("does not cover", self.answer(*along_y[:1], "--proof").stdout)
+
+    def test_without_nvdisasm_the_numbers_are_those_of_the_ptx(self) -> None:
+        merged = ("faults/merged.ptx", "--launch", "faults/merged.yaml")
+        text = self.answer(*merged, path="/nowhere").stdout
+        if "nvdisasm" in text or "ptxas" in text:
+            self.assertIn("The numbers are those of the PTX", text)
+        self.assertRegex(text, r"(?m)^k.cu:6 +ld.shared.f32 ×4 +4 +32 +128 +32 ")
+
+    @unittest.skipUnless(NVCC and NVDISASM, "no ptxas or nvdisasm")
+    def test_accesses_that_ptxas_merges_have_both_numbers(self) -> None:
+        path = os.pathsep.join([str(Path(str(tool)).parent) for tool in (NVCC, NVDISASM)])
+        merged = ("faults/merged.ptx", "--launch", "faults/merged.yaml")
+        text = self.answer(*merged, path=path).stdout
+        self.assertRegex(text, r"(?m)^k.cu:6 +ld.shared.f32 ×4 +4 +32 +128 +32 ")
+        self.assertIn("machine code, merged to LDS.128: 8 requests, 64 wavefronts", text)
+        self.assertNotIn("numbers are those of the PTX", text)
 
     def test_files_may_follow_two_hyphens(self) -> None:
         sample = "nvcc_inlined.ptx"

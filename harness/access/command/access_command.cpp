@@ -319,6 +319,18 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
     one.seconds = std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count();
   }
   trace(options, modules, report.generations, launches, counting);
+  // What ptxas merges of each kernel, until a tool is missing.
+  std::map<std::pair<std::size_t, std::uint32_t>, std::vector<access::MergedAccess>> known;
+  const auto merged = [&](const std::pair<std::size_t, std::uint32_t>& kernel) {
+    const auto [found, is_new] = known.try_emplace(kernel);
+    if (!is_new || !report.no_machine_code.empty()) return found->second;
+    try {
+      found->second = access::merged_by_ptxas(modules[kernel.first], kernel.second, options.tools);
+    } catch (const UsageError& missing) {
+      report.no_machine_code = missing.what();
+    }
+    return found->second;
+  };
   count_again(options, modules, launches, access::newest_of(report), counting, counted);
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const Evaluated& one = launches[i];
@@ -327,6 +339,9 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
     add_launch(report.kernels[places.at({one.launch.module, one.launch.kernel})],
                modules[one.launch.module].kernels[one.launch.kernel], one.launch,
                std::move(reported), one.evaluation, of_launch);
+    add_merged(report.kernels[places.at({one.launch.module, one.launch.kernel})],
+               modules[one.launch.module], one.launch,
+               merged({one.launch.module, one.launch.kernel}), {.budget = options.budget});
   }
   return report;
 }

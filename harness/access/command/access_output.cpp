@@ -154,6 +154,12 @@ Json exact_json(const Report& report, const KernelReport& kernel, const ExactTra
   } else if (!exact.not_counted.empty()) {
     made["not_counted"] = one_line(exact.not_counted);
   }
+  if (exact.machine) {
+    made["machine_code"] = {{"instruction", exact.machine->opcode},
+                            {"requests", exact.machine->requests},
+                            {"moved", exact.machine->moved}};
+  }
+  made["is_merged"] = exact.is_merged;
   made["moved_over_ideal"] = access.moved_over_ideal();
   made["outside"] = access.outside;
   if (access.outside > 0) made["first_outside"] = fmt::format("{:#x}", access.first_outside);
@@ -483,6 +489,35 @@ void add_launch(KernelReport& kernel, const ptx::Kernel& code, const Launch& lau
       continue;
     }
     found->exact.back().counted = counted->of(access.instruction);
+  }
+}
+
+void add_merged(KernelReport& kernel, const ptx::Module& module, const Launch& launch,
+                const std::vector<MergedAccess>& merged, const EvaluateOptions& options) {
+  if (merged.empty()) return;
+  const ptx::Module machine =
+      ptx::read(merged_ptx(module, module.kernels[launch.kernel], merged), kernel.input);
+  EvaluateOptions newest = options;
+  newest.generations = {Generation::cc7};
+  const Evaluation evaluation = evaluate(machine, launch, newest);
+  const auto& code = machine.kernels[launch.kernel].instructions;
+  for (const MergedAccess& one : merged) {
+    const auto access = std::ranges::find(
+        evaluation.accesses, one.line, [&](const Access& of) { return code[of.instruction].line; });
+    if (access == evaluation.accesses.end() || !access->is_exact()) continue;
+    const bool is_shared = access->space == Space::shared;
+    if (!is_shared && access->traffic.empty()) continue;
+    MachineTraffic traffic{.opcode = one.opcode,
+                           .requests = is_shared ? access->warps : access->traffic[0].requests,
+                           .moved = is_shared ? access->wavefronts : access->traffic[0].sectors};
+    for (ReportRow& row : kernel.rows) {
+      if (std::ranges::count(one.instructions, row.row.proof.instruction) == 0) continue;
+      for (ExactTraffic& exact : row.exact) {
+        if (exact.launch + 1 != kernel.launches.size()) continue;
+        exact.is_merged = true;
+        if (row.row.proof.instruction == one.instructions.front()) exact.machine = traffic;
+      }
+    }
   }
 }
 

@@ -148,6 +148,8 @@ struct Entry {
   std::uint64_t ideal = 0;
   bool has_numbers = false;
   bool is_exact = true;
+  /// By opcode of the machine code, for accesses that ptxas merges.
+  std::map<std::string, MachineTraffic> machine = {};
   std::set<std::string> notes = {};
 
   /// Bytes moved beyond the ideal ones, at least.
@@ -228,8 +230,14 @@ class Table {
     out_ += wrapped(
         "moved: 32-byte sectors, or wavefronts of shared memory; of one request of a full warp "
         "unless a launch is named. needed: what the same bytes need when contiguous. wasted: moved "
-        "beyond that, in bytes. The numbers are those of the PTX; ptxas may merge accesses.",
+        "beyond that, in bytes.",
         0);
+    if (!report_.no_machine_code.empty()) {
+      out_ +=
+          wrapped(fmt::format("The numbers are those of the PTX, and ptxas may merge accesses: {}.",
+                              one_line(report_.no_machine_code)),
+                  0);
+    }
     return std::move(out_);
   }
 
@@ -348,6 +356,10 @@ class Table {
     for (Entry& entry : ranked) {
       const std::string& remedy = entry.row->row.proof.remedy;
       if (entry.wasted() > 0 && !remedy.empty()) entry.notes.insert(remedy);
+      for (const auto& [opcode, sum] : entry.machine) {
+        entry.notes.insert(fmt::format("machine code, merged to {}: {} requests, {} {}", opcode,
+                                       sum.requests, sum.moved, unit_of(entry.space)));
+      }
     }
     return ranked;
   }
@@ -364,6 +376,11 @@ class Table {
       entry.ideal += is_shared ? access.ideal_wavefronts : access.ideal_sectors;
     } else {
       entry.requests += access.warps;
+    }
+    if (exact.machine) {
+      MachineTraffic& sum = entry.machine[exact.machine->opcode];
+      sum.requests += exact.machine->requests;
+      sum.moved += exact.machine->moved;
     }
     if (!access.is_exact()) {
       entry.is_exact = false;
