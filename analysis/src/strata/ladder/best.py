@@ -86,13 +86,13 @@ def common_size(found: Sequence[Best]) -> str:
     return Counter(ladder.size_words(one.row) for one in found).most_common(1)[0][0]
 
 
-def published(device: str, bodies: int = 0) -> tuple[reference.PublishedRate, ...]:
+def published(device: str, bodies: int = 0) -> tuple[reference.Published, ...]:
     """Published rates of one system on the chip, one per implementation, at this or most bodies."""
     theirs = (one for one in reference.nbody() if reference.is_of(one, device))
     single = (one for one in theirs if (one.problem, one.precision) == ("single", "fp32"))
     by_code = grouped(single, lambda one: one.implementation)
 
-    def rank(one: reference.PublishedRate) -> tuple[bool, int]:
+    def rank(one: reference.Published) -> tuple[bool, int]:
         return one.bodies == bodies, one.bodies or 0
 
     return tuple(max(rates, key=rank) for rates in by_code.values())

@@ -1,7 +1,8 @@
 """The bibliography: sources of published figures, and papers whose methods are used.
 
 Pybtex reads `sources.bib` and formats its entries. The number of a source is its alphabetical
-position.
+position. A wheel has the folder of published figures as `strata.reference.data`; in a checkout it
+is found relative to this file.
 """
 
 from __future__ import annotations
@@ -9,15 +10,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from strata.reference._files import MARK, MEND, ReferenceTableError, folder
 from strata.run import RunError
 from strata.run.files import read_utf8
 
 if TYPE_CHECKING:
     from pybtex.database import Entry
+
+
+MARK = "sources.bib"
+"""The file by which the folder is known."""
+CHECKOUT = Path(__file__).resolve().parents[4] / "results" / "reference"
+MEND = "take the file from the repository (results/reference), or install the package again"
+
+
+class ReferenceTableError(RunError):
+    """An unusable table of published figures; its text is one line."""
+
+
+@cache
+def folder() -> Path:
+    """The folder of the tables: the package's copy in a wheel, otherwise the repository's."""
+    packaged = Path(str(files("strata.reference"))) / "data"
+    for place in (packaged, CHECKOUT):
+        if (place / MARK).is_file():
+            return place
+    found, expected = "no folder of published figures", f"{MARK} there or in {packaged}"
+    raise ReferenceTableError(CHECKOUT, found=found, expected=expected, mend=MEND)
 
 
 class Source(NamedTuple):
