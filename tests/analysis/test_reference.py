@@ -153,7 +153,7 @@ def test_a_broken_table_is_refused_in_one_line(tmp_path: Path, text: str, found:
 
 
 def test_a_table_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReferenceTableError, match="No such file"):
+    with pytest.raises(ReferenceTableError, match="no such file"):
         tuple(read(tmp_path / "latency.csv", LATENCY))
     path = tmp_path / "latency.csv"
     path.write_bytes(b"\xff\xfe")

@@ -6,7 +6,7 @@ missing, with the reason.
 
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from strata.model import atlas
 from strata.model.cases import only_noisy
@@ -109,20 +109,13 @@ class Hierarchy(NamedTuple):
 
 def hierarchy(run: Run) -> Hierarchy:
     """The levels of a GPU, of host memory and of its peer; or of a CPU."""
-    of = _Levels(run)
-    return Hierarchy(run, tuple(of.gpu() if run.context.backend == "cuda" else of.cpu()))
+    found = _Levels(run)
+    return Hierarchy(run, tuple(found.gpu() if run.context.backend == "cuda" else found.cpu()))
 
 
-def _level(
-    name: str,
-    title: str,
-    depth: int | None,
-    *numbers: Number,
-    part_of: str = "",
-    each: bool = False,
-) -> Level:
-    in_order = {one.what: one for one in sorted(numbers, key=lambda one: [*WHAT].index(one.what))}
-    return Level(name, title, depth, in_order, part_of, each)
+def _level(name: str, title: str, depth: int | None, *numbers: Number, **of: Any) -> Level:
+    in_order = sorted(numbers, key=lambda number: [*WHAT].index(number.what))
+    return Level(name, title, depth, {number.what: number for number in in_order}, **of)
 
 
 class _Sought(NamedTuple):
@@ -134,8 +127,8 @@ class _Sought(NamedTuple):
 
     def fits(self, params: Mapping[str, str]) -> bool:
         """Whether a case matches; a missing axis is no mismatch."""
-        walked = params.get("footprint", "0")
-        within = walked.isdecimal() and self.window[0] <= float(walked) <= self.window[1]
+        walked, (low, high) = params.get("footprint", "0"), self.window
+        within = walked.isdecimal() and low <= float(walked) <= high
         return within and all(params.get(axis, value) == value for axis, value in self.axes.items())
 
 
@@ -204,13 +197,12 @@ class _Levels:
         """Latency, and the best bandwidth: per core, in total, and relative to the limit."""
         space, *window = self.windows[level]
         load = _Sought(atlas.CHASE, {"space": space, "cores": "one"}, (window[0], window[1]))
-        one = self.latencies.get(level)
+        one, best = self.latencies.get(level), self.bandwidths.get(level)
         if one and one.over:
             yield self.number("cycles", one.over, load, "load_cycles")
             yield _time(one.over, self.clock(one.over))
         else:
             yield from self.loads(one, load)
-        best = self.bandwidths.get(level)
         read = _Sought("bandwidth", {"level": level, "operation": "read"})
         yield self.per_core(best, read)
         yield (found := self.number("bandwidth", best and best.row, read, "bandwidth"))
@@ -252,10 +244,8 @@ class _Levels:
         if beyond := self.l2 and self.l2.beyond:
             why = f"memory serves {100 * beyond.share:.0f} % of the loads"
             yield _found("half_l2", beyond.row)._replace(why=why)
-            for what, row in (("half_first", beyond.first), ("half_last", beyond.last)):
-                bytes_ = atlas.footprint(row)
-                why = f"the {'shortest' if row is beyond.first else 'longest'} such chain"
-                yield Number(what, size(bytes_), float(bytes_), "measured", row, why)
+            yield _walked("half_first", beyond.first, "the shortest such chain")
+            yield _walked("half_last", beyond.last, "the longest such chain")
 
     def loads(self, one: atlas.Latency | None, sought: _Sought, kind: str = "") -> Iterator[Number]:
         yield self.number("cycles", one and one.row, sought, f"load_cycles{kind}")
@@ -283,10 +273,9 @@ class _Levels:
 
     def reach(self) -> Number:
         """The reach of the TLB, or a lower bound."""
-        if not (found := atlas.tlb_reach(self.run)):
-            return self.number(
-                "reach", None, _Sought("tlb", {"allocation": "malloc"}), "load_cycles"
-            )
+        found, sought = atlas.tlb_reach(self.run), _Sought("tlb", {"allocation": "malloc"})
+        if not found:
+            return self.number("reach", None, sought, "load_cycles")
         text, why = size(found.bytes), "the longest chain before loads get slower"
         if found.row is found.last:
             text, why = f"≥{SPACE}{text}", "no knee: no longer chain could be walked"
@@ -304,17 +293,15 @@ class _Levels:
             return _missing(what, why, "noisy" if only_noisy(bad) else "invalid", bad)
         cases = [case for case in run.cases if case.benchmark == benchmark]
         here = [case for case in cases if fits(case.params)]
-        unmeasured = [case for case in here or cases if case.status != "measured"]
-        if unmeasured and (here or len(unmeasured) == len(cases)):
-            left = unmeasured[0]
-            return _missing(what, f"{left.status}: {left.reason}", left.status)
+        left = [case for case in here or cases if case.status != "measured"]
+        if left and (here or len(left) == len(cases)):
+            return _missing(what, f"{left[0].status}: {left[0].reason}", left[0].status)
         if any(f"/{benchmark}/" in case for case in run.pending):
             return _missing(what, "the run has not come to it", "pending")
-        if not cases:
-            why = f"{benchmark} is not in this sweep"
-        else:
-            why = f"{benchmark} has no such {'row' if here else 'case here'}"
-        return _missing(what, why, "no row" if here else f"not in {run.context.sweep.name}")
+        if here:
+            return _missing(what, f"{benchmark} has no such row", "no row")
+        why = "has no such case here" if cases else "is not in this sweep"
+        return _missing(what, f"{benchmark} {why}", f"not in {run.context.sweep.name}")
 
 
 def _found(what: str, row: Row) -> Number:
@@ -363,7 +350,11 @@ def _time(row: Row, clock: Row | None) -> Number:
     return Number("time", f"≈{SPACE}{quantity(seconds, 's')}", seconds, "measured", row, how)
 
 
+def _walked(what: str, row: Row, why: str) -> Number:
+    bytes_ = atlas.footprint(row)
+    return Number(what, size(bytes_), float(bytes_), "measured", row, why)
+
+
 def _reached(what: str, reach: Reach) -> Number:
-    last, after = map(atlas.footprint, reach)
-    why = f"the last chain at the latency of L2; {size(after)} no longer fit"
-    return Number(what, used(reach.last), float(last), "measured", reach.last, why)
+    why = f"the last chain at the latency of L2; {size(atlas.footprint(reach.next))} no longer fit"
+    return _walked(what, reach.last, why)._replace(text=used(reach.last))

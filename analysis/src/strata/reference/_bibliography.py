@@ -14,8 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from strata.run import RunError
-from strata.run.files import read_utf8
+from strata.run import RunError, read_text
 
 if TYPE_CHECKING:
     from pybtex.database import Entry
@@ -59,13 +58,13 @@ def read_bibliography(path: Path) -> tuple[Source, ...]:
     from pybtex.style.formatting.plain import Style
 
     try:
-        entries = parse_string(read_utf8(path), "bibtex").entries.values()
+        entries = parse_string(read_text(path), "bibtex").entries.values()
         texts = {one.key: one.text.render(Backend()) for one in Style().format_entries(entries)}
         for entry in entries:
             if entry.type == "incollection" and (note := entry.fields.get("note")):
                 texts[entry.key] += f" {note}."  # which the style lacks
     # AttributeError: a kind that the style lacks.
-    except (AttributeError, OSError, UnicodeDecodeError, RunError, PybtexError) as error:
+    except (AttributeError, RunError, PybtexError) as error:
         found, expected = " ".join(f"{error}".split()), "entries of BibTeX, every key once"
         raise ReferenceTableError(path, found=found, expected=expected, mend=MEND) from error
     numbered = enumerate(sorted(entries, key=_order), start=1)

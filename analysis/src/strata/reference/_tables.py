@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strata.reference._bibliography import MEND, ReferenceTableError, folder, source
-from strata.run import RunError
-from strata.run.files import read_utf8
+from strata.run import RunError, read_text
 
 NUMBER = r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"
 PRINTED = re.compile(
@@ -203,8 +202,8 @@ def read(path: Path, schema: Mapping[str, Cell]) -> tuple[Published, ...]:
         return ReferenceTableError(path, line, found=found, expected=expected, mend=MEND)
 
     try:
-        header, *lines = [*csv.reader(StringIO(read_utf8(path), newline=""))] or [[]]
-    except (OSError, UnicodeDecodeError, RunError, csv.Error) as error:
+        header, *lines = [*csv.reader(StringIO(read_text(path), newline=""))] or [[]]
+    except (RunError, csv.Error) as error:
         raise refused(None, f"{error}", "a readable table in UTF-8") from error
     if sorted(header) != sorted(schema):
         raise refused(1, f"columns {','.join(header) or 'none'}", ",".join(schema))
