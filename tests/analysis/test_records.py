@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import structs
 
 from builders import (
     COUNTED_RUN,
@@ -29,13 +28,12 @@ from builders import (
     load2,
     measurement,
     predicted,
-    row,
     sealed,
     trace,
     write_context,
     write_run,
 )
-from strata.run import RunError, frame, load_run, one_line, tidy, write_files
+from strata.run import RunError, frame, load_run, one_line, tidy
 from strata.run.load import STEP
 from strata.run.validate import findings
 
@@ -89,15 +87,6 @@ def test_row_is_derived_from_the_samples(tmp_path: Path) -> None:
     assert row.taken == tuple(map(float, samples))
     assert (row.valid, row.reasons) == (False, "timer: 3 % apart; level: unverified")
     assert row.case == "micro/layout_read/cuda/fields=all/layout=soa"
-
-
-def test_noise_concerns_its_own_row_and_unverified_gates_none(tmp_path: Path) -> None:
-    noisy = measurement("grid_time", unit="s", noise="failed")
-    line = case([measurement(), noisy], gates=[("level", "unverified", "no counters")])
-    rows = load(tmp_path, [line]).rows
-    assert [(row.valid, row.reasons) for row in rows] == [
-        (True, "level: no counters"), (False, "level: no counters; noise: half-width 0.1 %")
-    ]  # fmt: skip
 
 
 def test_the_last_line_of_a_case_counts_in_the_order_of_the_sweep(tmp_path: Path) -> None:
@@ -185,23 +174,6 @@ def test_frames_have_a_column_per_parameter(tmp_path: Path) -> None:
     assert [*table["_row"]] == [*run.of("layout_read")]
 
 
-def test_whole_numbers_and_very_large_ones_are_samples_like_others(tmp_path: Path) -> None:
-    cases = [layout_case("aos", [3, 1, 2]), layout_case("soa", [1.7e308] * 3)]
-    one, two = load(tmp_path, cases).rows
-    assert (one.taken, {*map(type, one.taken)}) == ((3.0, 1.0, 2.0), {float})
-    assert two.maximum == 1.7e308
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "interval"), [(99.5, 100.5, (99.5, 100.5)), (None, None, (99, 101))]
-)
-def test_a_row_of_few_samples_has_their_range_for_an_interval(
-    low: float | None, high: float | None, interval: tuple[float, float]
-) -> None:
-    one = row("layout_read", "warp_read_cycles", 100)
-    assert structs.replace(one, ci_low=low, ci_high=high).interval == interval
-
-
 # --- counts and traces ----------------------------------------------------------------------------
 
 
@@ -254,13 +226,6 @@ def test_gates_of_both_phases_become_one(
     run = load2(tmp_path, [line, found])
     assert gates(run) == [("level", *merged)]
     assert {row.valid for row in run.rows} == {merged[0] != "failed"}
-
-
-def test_gates_keep_their_order_and_new_ones_come_last(tmp_path: Path) -> None:
-    line = layout_case(gates=[OPEN, ("result", "passed", "equal")])
-    found = counts(line, gates=[("model", "passed", "equal"), ("level", "passed", "100 %")])
-    names = [name for name, _, _ in gates(load2(tmp_path, [line, found]))]
-    assert names == ["level", "result", "model"]
 
 
 @pytest.mark.parametrize("status", ["failed", "skipped"])
@@ -649,12 +614,6 @@ def test_refuses_a_wrong_table(run: Path, name: str) -> None:
     assert words in message
 
 
-def test_refuses_a_table_in_another_encoding(run: Path) -> None:
-    path = run / "measurements.csv"
-    path.write_bytes(path.read_text().encode("utf-16"))
-    assert HEAD in refusal(run)
-
-
 @pytest.mark.parametrize(
     ("old", "new"), [(",100.0,", ",1e2,"), (",100.0,", ",100,"), ("\r\n", "\n")]
 )
@@ -672,10 +631,3 @@ def test_a_table_that_differs_from_the_samples_is_kept(run: Path) -> None:
 
 
 # --- writing --------------------------------------------------------------------------------------
-
-
-def test_files_are_written_with_the_folders_that_they_need(tmp_path: Path) -> None:
-    write_files(tmp_path / "out", {"page.html": b"1", "data/a.csv": b"2"})
-    write_files(tmp_path / "out", {"page.html": b"3"})
-    written = {path.name: path.read_bytes() for path in (tmp_path / "out").rglob("*.*")}
-    assert written == {"page.html": b"3", "a.csv": b"2"}
