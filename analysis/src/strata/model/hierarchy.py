@@ -127,8 +127,8 @@ class _Sought(NamedTuple):
 
     def fits(self, params: Mapping[str, str]) -> bool:
         """Whether a case matches; a missing axis is no mismatch."""
-        walked, (low, high) = params.get("footprint", "0"), self.window
-        within = walked.isdecimal() and low <= float(walked) <= high
+        walked = params.get("footprint", "0")
+        within = walked.isdecimal() and self.window[0] <= float(walked) <= self.window[1]
         return within and all(params.get(axis, value) == value for axis, value in self.axes.items())
 
 
