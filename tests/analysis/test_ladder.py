@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import ladder_run
-from builders import count, load2, measurement, row
+from builders import count, counts, load2, measurement
 from ladder_run import (
     CLOCK,
     GALAXIES,
@@ -26,7 +26,7 @@ from strata.ladder import launch
 from strata.ladder import rungs as ladder
 from strata.ladder.best import best_cases
 from strata.ladder.rungs import Cases
-from strata.ladder.stalls import Stalls
+from strata.ladder.stalls import stalls
 from strata.ladder.steps import Change, changes, sentences
 from strata.model import Table, plain
 from strata.report.tables import nbody_ladder
@@ -375,10 +375,13 @@ def test_a_step_is_predicted_by_a_rule(
 # --- what moved -----------------------------------------------------------------------------------
 
 
-def test_what_no_state_has_is_never_less_than_nothing() -> None:
-    states = {name: row("naive", f"stall_{name}", 6) for name in ("wait", "selected")}
-    found = Stalls("naive", states, row("naive", "stall_all", 10), None)
-    assert found.shares == {"wait": 0.6, "selected": 0.6, "other": 0}
+def test_what_no_state_has_is_never_less_than_nothing(tmp_path: Path) -> None:
+    line = rung_case("naive", 1e12, SMALL, layout="aos")
+    states = {"stall_wait": 6, "stall_selected": 6, "stall_all": 10}
+    found = counts(line, [count(name, value, unit="warp") for name, value in states.items()])
+    (stalled,) = stalls(some(tmp_path, line, found))
+    assert stalled.shares == {"wait": 0.6, "selected": 0.6, "other": 0}
+    assert stalled.most_waited == "wait"
 
 
 @pytest.mark.parametrize(

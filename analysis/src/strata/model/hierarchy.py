@@ -81,36 +81,29 @@ class Level(NamedTuple):
 
 
 class Hierarchy(NamedTuple):
-    """The levels of the device of a run, nearest first."""
+    """The levels of the `device` of a run, nearest first: it has many SMs or cores (`core`).
+
+    `measured`: whether any level of the device itself was.
+    """
 
     run: Run
     levels: tuple[Level, ...]
-
-    @property
-    def core(self) -> str:
-        """What a device has many of: SMs or cores."""
-        return "core" if self.run.context.backend == "host" else "SM"
-
-    @property
-    def device(self) -> str:
-        """The name of the device."""
-        return self.run.context.device.name
+    core: str
+    device: str
+    measured: bool
 
     def numbers(self, name: str) -> Mapping[str, Number]:
         """The numbers of a level; none if the device has no such level."""
         return next((level.numbers for level in self.levels if level.name == name), {})
 
-    @property
-    def measured(self) -> bool:
-        """Whether any level of the device itself was measured."""
-        own = (one for one in self.levels if one.depth is not None)
-        return any(n.source == "measured" for one in own for n in one.numbers.values())
-
 
 def hierarchy(run: Run) -> Hierarchy:
     """The levels of a GPU, of host memory and of its peer; or of a CPU."""
-    found = _Levels(run)
-    return Hierarchy(run, tuple(found.gpu() if run.context.backend == "cuda" else found.cpu()))
+    found, gpu = _Levels(run), run.context.backend == "cuda"
+    levels = tuple(found.gpu() if gpu else found.cpu())
+    own = (number for one in levels if one.depth is not None for number in one.numbers.values())
+    measured = any(number.source == "measured" for number in own)
+    return Hierarchy(run, levels, "SM" if gpu else "core", run.context.device.name, measured)
 
 
 def _level(name: str, title: str, depth: int | None, *numbers: Number, **of: Any) -> Level:
