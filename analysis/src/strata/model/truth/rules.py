@@ -321,20 +321,8 @@ def names(here: Here) -> Iterator[Broken]:
         yield broken("name", detail, row)
 
 
-def time_stamps(here: Here) -> Iterator[Broken]:
-    """A CPU's time-stamp counter has its own rate, whatever the clock of its cores.
-
-    Runs up to 3eaf1c4 have it as `core_clock`, later ones as `tsc_frequency`.
-    """
-    wanted = ("core_clock", TIME_STAMPS)
-    found = [row for row in here.rows if (row.quantity, row.method) == wanted]
-    if found and "name" not in here.verdicts:
-        detail = "the rate of the time-stamp counter, not the clock of a core"
-        yield broken("name", detail, *found, says=True)
-
-
 class Old(NamedTuple):
-    """Rows of a benchmark, how to recognise those of earlier builds, and what these are.
+    """Rows of a benchmark, or of any, how to recognise those of earlier builds, what these are.
 
     By what a run records, never by its numbers: a fact or a method of later builds, its launch
     shape, or its start. With `says` they stay valid with a note: right numbers of something else
@@ -378,6 +366,9 @@ def _omits_wait(here: Here, row: Row) -> bool:
 
 
 OLD = (
+    # Runs up to 3eaf1c4 have it as `core_clock`, later ones as `tsc_frequency`.
+    Old("", {}, ("core_clock",), lambda _, row: row.method == TIME_STAMPS,
+        "the rate of the time-stamp counter, not the clock of a core"),
     Old("async_copy", {"method": "bulk", "measure": "latency"}, ("tile_latency",),
         _recomputes_addresses, "the loop computes the tile's addresses again for each copy",
         says=False),
@@ -400,14 +391,14 @@ OLD = (
 def earlier_builds(here: Here) -> Iterator[Broken]:
     """Rows of `OLD` that are not what their name promises, unless the case has its note already."""
     case = here.case
-    for old in OLD if case.backend == "cuda" and "name" not in here.verdicts else ():
-        if case.benchmark == old.benchmark and old.params.items() <= case.params.items():
+    known = ("", case.benchmark if case.backend == "cuda" else "")
+    for old in OLD if "name" not in here.verdicts else ():
+        if old.benchmark in known and old.params.items() <= case.params.items():
             rows = [r for r in here.rows if r.valid and r.quantity in old.quantities]
             if found := [row for row in rows if old.is_old(here, row)]:
                 yield broken("name", old.detail, *found, says=old.says)
 
 
 RULES = (
-    flow, far_l2, shares, magnitudes, little, limits, names, time_stamps, overlap, lines,
-    earlier_builds,
+    flow, far_l2, shares, magnitudes, little, limits, names, overlap, lines, earlier_builds,
 )  # fmt: skip
