@@ -17,36 +17,11 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from strata.run.files import (
-    CONTEXT_FILE,
-    MEASUREMENTS_FILE,
-    MOST_OF_LINE,
-    RESUME,
-    SAMPLES_FILE,
-    RunError,
-    at_once,
-    is_run,
-    lines,
-    opened,
-)
+from strata.run import files, schema
+from strata.run.files import RunError
 from strata.run.rows import Row, case_id, derive
 from strata.run.run import Run
-from strata.run.schema import (
-    COUNTABLE,
-    METRIC,
-    NAME,
-    TRACEABLE,
-    WORD,
-    Case,
-    Context,
-    Device,
-    Gate,
-    Host,
-    Line,
-    Measurement,
-    Noise,
-    Provenance,
-)
+from strata.run.schema import Case, Context, Gate, Line, Measurement, Noise
 from strata.run.strict import DEEPEST, WrongError, refusal, strict, typed
 
 G = TypeVar("G", Gate, Noise)
@@ -72,8 +47,8 @@ def load_run(folder: Path) -> Run:
     collecting = gc.isenabled()
     gc.disable()  # records have no cycles, and collecting garbage takes as long as reading them
     try:
-        context, version = _context(folder / CONTEXT_FILE)
-        latest = _latest(folder / SAMPLES_FILE, context, sealed=version >= _SEALED_SINCE)
+        context, version = _context(folder / files.CONTEXT_FILE)
+        latest = _latest(folder / files.SAMPLES_FILE, context, sealed=version >= _SEALED_SINCE)
         planned = {case: place for place, case in enumerate(context.sweep.cases)}
         whole = sorted(latest, key=lambda item: planned.get(item[0].id, len(planned)))
     finally:
@@ -86,20 +61,22 @@ def load_run(folder: Path) -> Run:
 def load_context(folder: Path) -> Context:
     """The context alone of the run in `folder`; raises `RunError` as `load_run` does."""
     _refuse_other_folders(folder)
-    return _context(folder / CONTEXT_FILE)[0]
+    return _context(folder / files.CONTEXT_FILE)[0]
 
 
 def _refuse_other_folders(folder: Path) -> None:
     """Raises `RunError` for anything but a folder, and for a folder of run folders."""
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing there"
-        expected = f"a run folder ({CONTEXT_FILE}, {SAMPLES_FILE}, {MEASUREMENTS_FILE})"
+        expected = (
+            f"a run folder ({files.CONTEXT_FILE}, {files.SAMPLES_FILE}, {files.MEASUREMENTS_FILE})"
+        )
         mend = "give the folder that strata run printed"
         raise RunError(folder, found=found, expected=expected, mend=mend)
-    if is_run(folder) or (folder / SAMPLES_FILE).exists():
+    if files.is_run(folder) or (folder / files.SAMPLES_FILE).exists():
         return
     try:
-        runs = sorted(one.name for one in folder.iterdir() if one.is_dir() and is_run(one))
+        runs = sorted(one.name for one in folder.iterdir() if one.is_dir() and files.is_run(one))
     except OSError:
         return  # reading the context raises the error
     if runs:
@@ -144,15 +121,15 @@ def _latest(path: Path, context: Context, *, sealed: bool) -> Iterator[tuple[Cas
 
 def _lines(path: Path, records: Mapping[str, Record], *, sealed: bool) -> Iterator[Line]:
     known = _Known()
-    with opened(path) as file:
-        for number, raw in enumerate(lines(file, path), start=1):
+    with files.opened(path) as file:
+        for number, raw in enumerate(files.lines(file, path), start=1):
             if not raw.endswith(b"\n"):
                 break
             try:
                 line = known.line(_line(raw, sealed=sealed))
                 _check(line, records.get(line.id, {}))
             except (ValueError, RecursionError) as error:
-                raise refusal(path, number, error, f"delete that line and {RESUME}") from None
+                raise refusal(path, number, error, f"delete that line and {files.RESUME}") from None
             yield line
 
 
@@ -230,7 +207,8 @@ class _Known:
     """Repeated content of a run, stored once: a million rows would not fit otherwise."""
 
     def __init__(self) -> None:
-        self._names, self._metrics, self._values = _Words(NAME), _Words(METRIC), _Words(WORD)
+        patterns = (schema.NAME, schema.METRIC, schema.WORD)
+        self._names, self._metrics, self._values = map(_Words, patterns)
         self._same: dict[Any, Any] = {}
 
     def line(self, line: Line) -> Line:
@@ -250,8 +228,8 @@ class _Known:
         return replace(line, **words, gates=gates, measurements=tuple(measurements))
 
 
-LATER: Mapping[str, tuple[int, str, Sequence[Provenance]]] = {
-    "counts": (2, "case", COUNTABLE), "trace": (3, "case or counts", TRACEABLE),
+LATER: Mapping[str, tuple[int, str, Sequence[schema.Provenance]]] = {
+    "counts": (2, "case", schema.COUNTABLE), "trace": (3, "case or counts", schema.TRACEABLE),
 }  # fmt: skip
 """Of the lines that follow a case: the version since which there are any, what a kind was before,
 and what they may hold."""
@@ -383,15 +361,15 @@ def _stronger(timed: Gate, counted: Gate) -> Gate:
 
 
 def _context(path: Path) -> tuple[Context, int]:
-    with opened(path) as file:
-        raw = at_once(file, path, MOST_OF_LINE)
+    with files.opened(path) as file:
+        raw = files.at_once(file, path, files.MOST_OF_LINE)
     try:
         data = {**json.loads(BEFORE.read_bytes()), **strict(raw)}
         if data["schema_version"] == 1:
             data["counters"] = None
         elif data.get("counters", {}) is None:
             raise WrongError("null", "an object as counters")
-        for name, record in (("device", Device), ("host", Host)):
+        for name, record in (("device", schema.Device), ("host", schema.Host)):
             if isinstance(part := data.get(name), dict):
                 others = part.keys() - set(record.__struct_fields__)
                 data[name] = part | {"facts": {key: part[key] for key in part if key in others}}
