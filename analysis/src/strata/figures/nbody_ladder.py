@@ -125,17 +125,17 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
         figure.set_figheight(figure.get_figheight() + 0.27 * len(codes))
 
 
-def _published(data: pd.DataFrame) -> Sequence[reference.PublishedRate]:
+def _published(data: pd.DataFrame) -> Sequence[reference.Published]:
     """Published rates at the size of most rungs, if measured there."""
     row = next(row for row in data["_row"] if size_words(row) == data.attrs["common"])
     return published(row.device, size(row)[1])
 
 
-def _bodies(code: reference.PublishedRate, words: str) -> str:
+def _bodies(code: reference.Published, words: str) -> str:
     return words.format(f"{count(code.bodies)} bodies") if code.bodies else ""
 
 
-def _cited(code: reference.PublishedRate) -> str:
+def _cited(code: reference.Published) -> str:
     doubt = f"; in doubt: {code.origin.doubt}" if code.origin.doubt else ""
     source = f"{code.origin.text}; {code.origin.locator}) {reference.cite(*code.origin.keys)}"
     return f"{code.label} ({code.implementation}{_bodies(code, '; {}')}{doubt}; {source}"
