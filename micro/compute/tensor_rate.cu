@@ -15,6 +15,9 @@
 #include "micro/compute/driver_readings.hpp"
 #include "micro/compute/tensor_operands.hpp"
 
+#include <chrono>
+#include <memory>
+
 #ifdef __CUDACC__
 #include "micro/compute/tensor_instructions.cuh"
 #endif
@@ -481,8 +484,18 @@ void run(Session& session) {
       watch.emplace(nvml, std::chrono::milliseconds{5});
       return lengths;
     };
-    experiment.conclude = [&](Session& to, const std::vector<Sample>& /*samples*/) {
-      report_readings(to, watch->stop());
+    // The first of both ends the watch.
+    const auto readings = [&, known = std::make_shared<std::vector<TimedReading>>() ]() -> auto& {
+      if (watch) *known = watch->stop();
+      watch.reset();
+      return *known;
+    };
+    experiment.reported_hertz = [=]() -> std::optional<double> {
+      const auto hertz = of_all(readings(), &NvmlReading::sm_hertz);
+      return hertz.empty() ? std::nullopt : std::optional{median(hertz)};
+    };
+    experiment.conclude = [=](Session& to, const std::vector<Sample>& /*samples*/) {
+      report_readings(to, readings());
     };
   }
   measure(session, machine, experiment);
