@@ -62,8 +62,7 @@ std::string_view unit_of(Space space) {
 }
 
 std::string_view method_of(const Access& access) {
-  if (!access.is_exact()) return "not exact";
-  return access.is_traced ? "traced" : "exact";
+  return access.is_exact() ? "exact" : "not exact";
 }
 
 std::size_t newest_of(const Report& report) {
@@ -120,8 +119,7 @@ Json exact_json(const Report& report, const KernelReport& kernel, const ExactTra
   const Access& access = exact.access;
   Json made{{"launch", one_line(kernel.launches[exact.launch].file)},
             {"space", name_of(access.space)},
-            {"is_exact", access.is_exact() && !access.is_traced},
-            {"is_traced", access.is_traced},
+            {"is_exact", access.is_exact()},
             {"doubt", access.is_exact() ? Json{} : Json(describe(access.doubt))},
             {"doubtful", access.doubtful},
             {"hidden_by", json_or_null(exact.hidden_by)},

@@ -76,7 +76,7 @@ void add_launch(KernelReport& kernel, const ptx::Kernel& code, ReportedLaunch la
 [[nodiscard]] std::string_view name_of(ptx::Space space);
 [[nodiscard]] std::string_view name_of(AccessKind kind);
 
-/// "exact", "traced" or "not exact".
+/// "exact" or "not exact".
 [[nodiscard]] std::string_view method_of(const Access& access);
 
 /// Why a number is not exact, in words.
