@@ -29,7 +29,7 @@ from strata.ladder.rungs import Cases
 from strata.ladder.stalls import Stalls
 from strata.ladder.steps import Change, changes, sentences
 from strata.model import Table, plain
-from strata.report.tables import nbody_ladder, nbody_thessaly
+from strata.report.tables import nbody
 from strata.run import Row, Run
 
 
@@ -56,7 +56,7 @@ def test_a_step_is_taken_at_the_largest_size_that_both_have(gpu: Run) -> None:
     assert step.after is not None
     assert (ladder.size(step.row), ladder.size(step.after)) == ((1, 524288), (1, 65536))
     assert step.speedup == pytest.approx(step.after.value / steps["tiled"].row.value)
-    table = made(nbody_ladder, gpu)
+    table = made(nbody.rungs, gpu)
     assert column(table, "over the rung before")["one launch"].endswith("× tiled at 65 536 bodies")
 
 
@@ -105,7 +105,7 @@ def test_the_rungs_and_their_order_are_what_the_run_says(tmp_path: Path) -> None
     ]
     run = load2(tmp_path / "b", lines, rungs=rungs)
     assert [step.rung for step in best_cases(run)] == ["zzz", "tiled", "naive"]
-    table = made(nbody_ladder, run)
+    table = made(nbody.rungs, run)
     assert column(table, "change")["zzz"] == "makes zzz"
     assert column(table, "over the rung before")["naive"] == "1.00× zzz"
 
@@ -123,7 +123,7 @@ def test_a_published_rate_is_of_its_chip_alone() -> None:
 
 def test_one_gpu_is_no_step_over_itself(tmp_path: Path) -> None:
     line = rung_case("several_gpus", 1e12, GALAXIES, layout="soaoas", gpus=1, per_thread=8)
-    table = made(nbody_thessaly, some(tmp_path, line))
+    table = made(nbody.k80_report, some(tmp_path, line))
     assert column(table, "our step")["Use of multiple gpus"] == "–"
     assert column(table, "here")["Use of multiple gpus"].startswith("several gpus, soaoas, 1 GPU;")
 
