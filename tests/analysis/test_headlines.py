@@ -372,52 +372,6 @@ def test_the_best_layout_of_a_chip_is_that_of_its_farthest_level(tmp_path: Path)
     assert near[1:] == ("soa", "9.00 TB/s of useful data; alone: soa; none of DRAM")
 
 
-STRIDE = {"operation": "load", "pattern": "stride", "width": 4}
-ATOMIC = {"operation": "add_int", "returns": "yes", "space": "shared"}
-ANSWERS: dict[str, tuple[list[tuple[dict[str, Any], dict[str, float]]], str]] = {
-    "coalescing": (
-        [({"width": 4, "stride": 1, "misalignment": 0},
-          {"sectors_per_request": 4, "warp_load_cycles": 4.5}),
-         ({"width": 4, "stride": 2, "misalignment": 0},
-          {"sectors_per_request": 8, "warp_load_cycles": 9}),
-         ({"width": 4, "stride": 32, "misalignment": 0},
-          {"sectors_per_request": 32, "warp_load_cycles": 58})],
-        "sectors in 4.50 cycles at a stride of 1 and 32 sectors in 58.00 cycles at a stride of 32.",
-    ),
-    "bank_conflicts": (
-        [({**STRIDE, "stride": 1}, {"shared_load_latency": 23, "warp_access_cycles": 1}),
-         ({**STRIDE, "stride": 32}, {"shared_load_latency": 85, "warp_access_cycles": 32}),
-         ({**STRIDE, "operation": "store", "stride": 1}, {"warp_access_cycles": 2})],
-        " at a stride of 1 and 85.00 cycles alone and 32.00 cycles among others at a stride of 32.",
-    ),
-    "instruction_cost": (
-        [({"operation": "ffma", "ilp": 4, "warps_per_sm": 32}, {"operation_cycles": 1}),
-         ({"operation": "ffma", "ilp": 1, "warps_per_sm": 1}, {"operation_cycles": 4}),
-         ({"operation": "dfma", "ilp": 1, "warps_per_sm": 1}, {"operation_cycles": 8})],
-        "instruction: fp32 multiply-add 4.00 cycles and fp64 multiply-add 8.00 cycles.",
-    ),
-    "atomics": (
-        [({**ATOMIC, "target": "same"}, {"atomic_latency": 94}),
-         ({**ATOMIC, "target": "disjoint"}, {"atomic_latency": 32}),
-         ({**ATOMIC, "returns": "no", "target": "same"}, {"atomic_latency": 1})],
-        "memory 32.00 cycles on a separate word and 94.00 cycles where all use one word.",
-    ),
-}  # fmt: skip
-"""Cases of a benchmark, each with its axes and values, and the end of their sentence."""
-
-
-@pytest.mark.parametrize("benchmark", ANSWERS)
-def test_an_answer_in_words(tmp_path: Path, benchmark: str) -> None:
-    cases, expected = ANSWERS[benchmark]
-    lines = [
-        case([measurement(name, [value]) for name, value in values.items()],
-             benchmark=benchmark, params=axes)
-        for axes, values in cases
-    ]  # fmt: skip
-    (said,) = words(load(tmp_path, lines))
-    assert said.endswith(expected)
-
-
 def test_the_headline_of_the_ladder_is_the_fastest_valid_rung_of_one_gpu(tmp_path: Path) -> None:
     run = some(
         tmp_path,
