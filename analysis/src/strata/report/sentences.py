@@ -3,12 +3,16 @@
 Only valid rows are used, and what the run lacks is left out.
 """
 
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from string import Formatter
+
+import msgspec
 
 from strata.ladder import best, fstat, seeds, steps
 from strata.model import atlas, clocks, layouts
-from strata.model.cases import by_case
+from strata.model.cases import CaseRows, by_case
 from strata.model.l2 import l2, used
 from strata.model.names import level_name
 from strata.model.text import Cited, Sentence, cited, joined
@@ -16,6 +20,7 @@ from strata.model.units import number, size
 from strata.report.attempt import attempt
 from strata.roofline.verdicts import entries, points_of
 from strata.run import Row, Run
+from strata.run.files import resource
 
 Part = Row | Cited | Sentence | str
 
@@ -107,16 +112,6 @@ def _listed(template: str, parts: Sequence[Sentence]) -> Iterator[Sentence]:
     """A sentence that lists its parts; none without any."""
     if parts:
         yield words(template, joined(parts))
-
-
-def _found(run: Run, benchmark: str, quantity: str, **axes: str) -> Row | None:
-    """The first valid row of a quantity with these axis values, preferably timed."""
-    for case in by_case(run.of(benchmark)):
-        if all(case.text(axis, value) == value for axis, value in axes.items()):
-            row = case.timed(quantity) or case.of(quantity, "counted") or case.row(quantity)
-            if row and row.valid:
-                return row
-    return None
 
 
 # --- caches and their loads -----------------------------------------------------------------------
@@ -215,46 +210,56 @@ def _tlb_reach(run: Run) -> Iterator[Sentence]:
 # --- access patterns, instructions, copies --------------------------------------------------------
 
 
-def _coalescing(run: Run) -> Iterator[Sentence]:
-    parts = []
-    for stride in ("1", "32"):
-        axes = {"width": "4", "misalignment": "0", "permutation": "identity", "stride": stride}
-        sectors = _found(run, "coalescing", "sectors_per_request", **axes)
-        cycles = _found(run, "coalescing", "warp_load_cycles", **axes)
-        if sectors and cycles:
-            moved, apart = (Cited(text, sectors) for text in (f"{sectors.value:g} sectors", stride))
-            parts.append(words("{} in {} at a stride of {}", moved, cycles, apart))
-    yield from _listed("A warp's load of words moves {}.", parts)
+class Pattern(msgspec.Struct, frozen=True):
+    """An entry of `patterns.toml`, which tells what its members are."""
+
+    name: str
+    sentence: str
+    part: str
+    benchmark: str
+    where: dict[str, str]
+    each: dict[str, dict[str, str]]
+    rows: dict[str, str]
+    of: dict[str, dict[str, str]] = {}
+    on_host: str = ""
+
+    def __call__(self, run: Run) -> Iterator[Sentence]:
+        """The sentence of a run; a part that lacks a valid row is left out."""
+        cases, parts = by_case(run.of(self.benchmark)), list[Sentence]()
+        ((axis, values),) = self.each.items()
+        for value, name in values.items():
+            rows, here = dict[str, Row](), [case for case in cases if case.text(axis) == value]
+            for key, quantity in self.rows.items():
+                if row := _first_valid(here, quantity, self.where | self.of.get(key, {})):
+                    rows[key] = row
+            if rows.keys() == self.rows.keys():
+                first = next(iter(rows.values()))
+                named = Cited(name, first) if name == value else name
+                named = (first.backend == "host" and self.on_host) or named
+                parts.append(tuple(self._part(rows, named)))
+        yield from _listed(self.sentence, parts)
+
+    def _part(self, rows: Mapping[str, Row], value: str | Cited) -> Iterator[str | Cited]:
+        for text, field, form, _ in Formatter().parse(self.part):
+            yield text
+            if row := rows.get(field or ""):
+                yield Cited(format(row.value, form), row) if form else cited(row)
+            elif field:
+                yield value
 
 
-def _bank_conflicts(run: Run) -> Iterator[Sentence]:
-    parts = []
-    for stride in ("1", "32"):
-        axes = {"operation": "load", "pattern": "stride", "width": "4", "stride": stride}
-        alone = _found(run, "bank_conflicts", "shared_load_latency", **axes)
-        among = _found(run, "bank_conflicts", "warp_access_cycles", **axes)
-        if alone and among:
-            both = "{} alone and {} among others at a stride of {}"
-            parts.append(words(both, alone, among, Cited(stride, alone)))
-    yield from _listed("A warp's load of words from shared memory takes {}.", parts)
+def _first_valid(cases: Iterable[CaseRows], quantity: str, axes: Mapping[str, str]) -> Row | None:
+    """The first valid row of a quantity with these axis values, preferably timed."""
+    for case in cases:
+        if all(case.text(axis, value) == value for axis, value in axes.items()):
+            row = case.timed(quantity) or case.of(quantity, "counted") or case.row(quantity)
+            if row and row.valid:
+                return row
+    return None
 
 
-_INSTRUCTIONS = {
-    "ffma": "fp32 multiply-add",
-    "dfma": "fp64 multiply-add",
-    "iadd3": "int32 addition",
-    "rsqrt_approx": "reciprocal square root",
-}
-
-
-def _instructions(run: Run) -> Iterator[Sentence]:
-    alone = {"ilp": "1", "warps_per_sm": "1"}
-    rows = {
-        name: _found(run, "instruction_cost", "operation_cycles", operation=operation, **alone)
-        for operation, name in _INSTRUCTIONS.items()
-    }
-    parts = [(f"{name} ", cited(row)) for name, row in rows.items() if row]
-    yield from _listed("Latency of a dependent instruction: {}.", parts)
+_ENTRIES = tomllib.loads(resource(__package__, "patterns.toml"))["pattern"]
+PATTERNS = {one.name: one for one in msgspec.convert(_ENTRIES, list[Pattern])}
 
 
 _KINDS = {"fp16x2": "packed fp16", "bf16x2": "packed bf16", "int8_dp4a": "int8 (dp4a)"}
@@ -277,19 +282,6 @@ def _arithmetic(run: Run) -> Iterator[Sentence]:
     shared = any(one.share for one in found.values())
     end = "; in brackets the share of the limit by lanes and clock" if shared else ""
     yield from _listed(f"Arithmetic: {{}}{end}.", parts)
-
-
-def _atomics(run: Run) -> Iterator[Sentence]:
-    parts = []
-    for space in dict.fromkeys(row.text("space") for row in run.of("atomics")):
-        axes = {"operation": "add_int", "returns": "yes", "space": space}
-        own = _found(run, "atomics", "atomic_latency", target="disjoint", **axes)
-        same = _found(run, "atomics", "atomic_latency", target="same", **axes)
-        where = f"in {space} memory" if run.context.backend == "cuda" else "on a CPU"
-        if own and same:
-            both = f"{where} {{}} on a separate word and {{}} where all use one word"
-            parts.append(words(both, own, same))
-    yield from _listed("Latency of an atomic addition: {}.", parts)
 
 
 _DIRECTIONS = {"to_device": "to the device", "to_host": "to the host", "both": "both ways at once"}
@@ -325,13 +317,11 @@ PARTS: Mapping[str, Callable[[Run], Iterable[Sentence]]] = {
     "sizes of caches": _cache_sizes,
     "latencies": _latencies,
     "bandwidths": _bandwidths,
-    "instructions": _instructions,
+    "instructions": PATTERNS["instructions"],
     "arithmetic": _arithmetic,
     "the parts of L2": _l2_loads,
     "the reach of the TLB": _tlb_reach,
-    "coalescing": _coalescing,
-    "bank conflicts": _bank_conflicts,
-    "atomics": _atomics,
+    **{name: PATTERNS[name] for name in ("coalescing", "bank conflicts", "atomics")},
     "transfers": _transfers,
     "small copies": fstat.sentences,
     "layouts": lambda run: layouts.sentences(run.of("layout_read")),
