@@ -448,11 +448,9 @@ def test_skipped_failed_and_invalid_cases_come_back_with_their_reason(tmp_path: 
 def test_more_samples_than_the_time_has_are_reported(tmp_path: Path) -> None:
     time = measurement("grid_time", [1e-3, 2e-3], unit="s", method="event")
     rate = measurement("useful_bandwidth", [1e9, 2e9, 4e9], unit="B/s", method="event")
-    large = measurement("sum", [1e300], unit="1", method="event")
     file = tmp_path / "run.json"
-    assert losses(load(tmp_path, [case([time, rate, large])]), file, "google-benchmark") == (
-        "1 of 3 rows not exported, because they have a value beyond 1e+140 (1); "
-        "1 of 3 rows with their value alone, because the time of their case has fewer samples"
+    assert losses(load(tmp_path, [case([time, rate])]), file, "google-benchmark") == (
+        "1 of 2 rows with their value alone, because the time of their case has fewer samples"
     )
     rows = {row.quantity: row.taken for row in imported(file, tmp_path).rows}
     assert rows == {"grid_time": (1e-3, 2e-3), "useful_bandwidth": (2e9,)}

@@ -53,8 +53,6 @@ FITS = {"BigO": ("cpu_coefficient", "real_coefficient"), "RMS": ("rms",)}
 """Aggregates that describe several benchmarks, and their values."""
 FLAGS = frozenset({"real_time", "process_time", "manual_time"})
 """Words at the end of a name for the clock that was read."""
-HUGE = 1e140
-"""Beyond it squares are infinite, and the format has statistics."""
 NOISE = schema.Noise("unverified", "not checked against a bound")
 MEND = "write it again with --benchmark_out=FILE --benchmark_out_format=json"
 
@@ -72,6 +70,7 @@ def _cv(samples: Sequence[float]) -> float:
     return stdev(samples) / mean if mean else 0.0  # JSON has no NaN
 
 
+Time = tuple[Row | None, list[float], str]
 AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
     "mean": fmean, "median": median, "stddev": stdev, "cv": _cv,
 }  # fmt: skip
@@ -85,10 +84,9 @@ def encode(run: Run) -> bytes:
     entries: list[Json] = []
     units: dict[str, tuple[str, schema.Provenance]] = {}
     errors = 0
-    for family, (case, rows, kept) in enumerate(_cases(run)):
+    for family, (case, rows, kept, (row, nanoseconds, label)) in enumerate(_cases(run)):
         head = {"family_index": family, "per_family_instance_index": 0, "run_name": case.id}
         if kept:
-            row, nanoseconds, label = _time(kept, rows)
             counters = [one for one in kept if one is not row or one.unit != "s"]
             units |= {_counter(one): (one.unit, one.provenance) for one in counters}
             entries += _entries(head, nanoseconds, counters, label)
@@ -102,15 +100,15 @@ def encode(run: Run) -> bytes:
 
 def losses(run: Run) -> str:
     """What the format cannot hold of a run, counted by reason; empty if it holds all values."""
-    unfit = Counter(filter(None, map(_unfit, run.rows)))
+    invalid = sum(not row.valid for row in run.rows)
     errors = alone = visits = 0
-    for case, rows, kept in _cases(run):
+    for case, _, kept, (_, nanoseconds, _) in _cases(run):
         errors += case.status == "measured" and not kept
-        count = len(_time(kept, rows)[1])
-        alone += sum(len(row.taken) > count for row in kept)
-        visits += sum(len(row.taken) <= count and spread(row.taken)[0] != row.value for row in kept)
+        whole = [row for row in kept if len(row.taken) <= len(nanoseconds)]
+        alone += len(kept) - len(whole)
+        visits += sum(spread(row.taken)[0] != row.value for row in whole)
     counts = (
-        (unfit.total(), "rows not exported, " + because(unfit)),
+        (invalid, "rows not exported, " + because({"are invalid": invalid})),
         (errors, "cases as errors, because no row of them is valid"),
         (alone, "rows with their value alone, because the time of their case has fewer samples"),
         (visits, "rows without the median of their visits, because the format has samples alone"),
@@ -119,19 +117,14 @@ def losses(run: Run) -> str:
     return "; ".join(f"{n:,} of {totals[what.split()[0]]:,} {what}" for n, what in counts if n)
 
 
-def _cases(run: Run) -> Iterator[tuple[schema.Case, list[Row], list[Row]]]:
-    """Each case with its rows, and those that are exported."""
+def _cases(run: Run) -> Iterator[tuple[schema.Case, list[Row], list[Row], Time]]:
+    """Each case with its rows, those that are exported, and its time: 0 for each sample if none."""
     rows = grouped(run.rows, lambda row: row.case)
     for case in run.cases:
         here = rows.get(case.id, [])
-        yield case, here, [row for row in here if not _unfit(row)]
-
-
-def _unfit(row: Row) -> str:
-    """Why a row is not exported; empty if it is."""
-    if not row.valid:
-        return "are invalid"
-    return "" if max(map(abs, row.taken), default=HUGE) < HUGE else f"have a value beyond {HUGE:g}"
+        kept = [row for row in here if row.valid]
+        nothing = [0.0] * max((len(row.taken) for row in kept), default=1)
+        yield case, here, kept, time_of(here) or (None, nothing, "no time")
 
 
 def _error(case: schema.Case, rows: Sequence[Row]) -> Json:
@@ -146,12 +139,6 @@ def _counter(row: Row) -> str:
     return f"{row.quantity}:{row.method}"
 
 
-def _time(kept: Sequence[Row], rows: Iterable[Row]) -> tuple[Row | None, list[float], str]:
-    """As `time_of`; 0 for each sample where a case has no time."""
-    nothing = [0.0] * max((len(row.taken) for row in kept), default=1)
-    return time_of(rows) or (None, nothing, "no time")
-
-
 def time_of(rows: Iterable[Row]) -> tuple[Row, list[float], str] | None:
     """The valid time of a case: its row, nanoseconds of its samples, and their meaning.
 
@@ -159,7 +146,6 @@ def time_of(rows: Iterable[Row]) -> tuple[Row, list[float], str] | None:
     """
     # Like seconds_of in harness/cli/bench_command.cpp.
     timed = [row for row in rows if row.provenance == "timed" and row.taken]
-    timed = [row for row in timed if max(map(abs, row.taken)) < HUGE]
     seconds, hertz, clocked = [row for row in timed if row.unit == "s"], 1.0, ""
     found = min(seconds, key=lambda row: row.quantity != "grid_time", default=None)
     if not found:
@@ -171,8 +157,6 @@ def time_of(rows: Iterable[Row]) -> tuple[Row, list[float], str] | None:
     if not found or not found.valid or hertz <= 0:
         return None
     nanoseconds = [PER_SECOND["ns"] * (sample / hertz) for sample in found.taken]
-    if max(map(abs, nanoseconds)) >= HUGE:
-        return None
     return found, nanoseconds, f"{found.quantity} by {found.method}{clocked}"
 
 
