@@ -61,7 +61,6 @@ DERIVED = "are computed from values that are imported"
 STATISTIC = "are statistics other than mean and median"
 FAILED = "are of repetitions that failed"
 NO_NUMBER = "are no numbers in each repetition"
-NEGATIVE = "are negative times"
 NOT_MEASURED = "are CPU times, which no run of strata measures"
 
 
@@ -458,7 +457,7 @@ def _quantity(
     numbers = tuple(number for number in samples if number is not None)
     own, _, by = key.partition(":")
     if key in TIMES and any(number < 0 for number in numbers):
-        return NEGATIVE
+        return "are negative times"
     what: tuple[str, str, schema.Provenance, str]
     if key in TIMES and units:
         ours = LABEL.fullmatch(label)

@@ -77,13 +77,8 @@ NO_METRIC = ("device__attribute_", LAUNCH, "profiler__", "nvlink__", "c2clink__"
 WHOLE = (".sum", ".max", ".min")
 """Ends of metrics that are whole numbers where their unit is a count, B or ns."""
 
-NO_NUMBER = "are no numbers"
-NEGATIVE = "are negative times"
 FRACTION = "are fractions of what is counted in whole numbers"
-NO_ROW = "describe the device or the profiler"
-NO_NAME = "are in columns that are no metric"
 OF_INSTANCES = "are instances of a metric whose total is imported"
-DIFFERS = "differ from an earlier value of the same metric and launch"
 ESTIMATED = "are speedups that a rule estimates"
 
 POWERS = {"": 0, "n": -9, "u": -6, "m": -3, "K": 3, "M": 6, "G": 9, "T": 12}
@@ -124,7 +119,7 @@ class _Launch(Struct, frozen=True):
             if not text.strip():
                 continue
             if not METRIC.fullmatch(metric):
-                yield NO_NAME
+                yield "are in columns that are no metric"
                 continue
             total = text
             if found := INSTANCES.fullmatch(text.strip()):
@@ -133,7 +128,7 @@ class _Launch(Struct, frozen=True):
             reading = reading_of(total, unit, metric)
             if metric in self.printed:  # sections of the details page repeat values
                 if text != self.printed[metric]:
-                    yield DIFFERS
+                    yield "differ from an earlier value of the same metric and launch"
                 continue
             self.printed[metric] = text
             if reading and (impossible := _impossible(reading, metric, unit)):
@@ -141,7 +136,7 @@ class _Launch(Struct, frozen=True):
             elif reading:
                 self.readings[metric] = reading
             elif metric != DEVICE_NAME:
-                yield NO_NUMBER
+                yield "are no numbers"
 
     def size(self, column: str) -> str:
         """Block or grid, from its column or the metric: `256x1x1`, `256`; empty if unknown."""
@@ -201,7 +196,7 @@ def reading_of(text: str, unit: str, metric: str) -> Reading | None:
 def _impossible(reading: Reading, metric: str, unit: str) -> str | None:
     """Why no profiler can have measured it: a negative time, or half an instruction in a sum."""
     if reading.unit == "s" and reading.value < 0:
-        return NEGATIVE
+        return "are negative times"
     counted = metric.endswith(WHOLE) and reading.unit not in PHYSICAL and _is_whole(metric, unit)
     return FRACTION if counted and reading.value % 1 else None
 
@@ -242,7 +237,7 @@ def decode(text: str, file: Path) -> Imported:
             facts[fact] = number if fact.endswith("_hz") else round(number)
     metrics = [metric for launch in launches for metric in launch.readings]
     described = {DEVICE_NAME, PASSES, *DEVICE_FACTS}
-    left_out[NO_ROW] += sum(
+    left_out["describe the device or the profiler"] += sum(
         one.startswith(NO_METRIC) and not one.startswith(LAUNCH) and one not in described
         for one in metrics
     )

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from markupsafe import Markup
 
 from strata.compare.changes import Settings as Promise
 from strata.compare.changes import better
@@ -23,7 +22,7 @@ from strata.compare.wander import LEAST
 from strata.compare.words import percent
 from strata.fleet import law, words
 from strata.fleet.dataset import Part
-from strata.fleet.judge import Fleet, Vector
+from strata.fleet.judge import Fleet
 from strata.fleet.sites import CONDITIONS, SITES
 from strata.model import Table, plain
 from strata.model.truth import load_run
@@ -148,24 +147,16 @@ def _drift(fleet: Fleet, gpu: int) -> Mapping[str, Any] | None:
     if np.isnan(moved).all():
         return None
     at = int(np.nanargmax(moved))
+    runs = np.flatnonzero(~np.isnan(shifts[at]))  # those that have the family
+    values = shifts[at, runs]
+    x = 72 + runs * 116 / max(shifts.shape[1] - 1, 1)
+    y = 12 - 10 * values / max(np.abs(values).max(), LEAST)
     return {
         "family": words.line(fleet.families[at].line),
         "runs": len(of.earlier) + 1,
-        "line": _sparkline(shifts[at]),
+        "points": " ".join(f"{left:.1f},{top:.1f}" for left, top in zip(x, y, strict=True)),
+        "ends": [percent(float(value)) for value in values[[0, -1]]],
     }
-
-
-def _sparkline(values: Vector) -> Markup:
-    """A line over the runs that have the family, between its first and its last value in words."""
-    told = [(at, float(value)) for at, value in enumerate(values) if not np.isnan(value)]
-    most = max([abs(value) for _, value in told] + [LEAST])
-    step = 116 / max(len(values) - 1, 1)
-    points = " ".join(f"{72 + at * step:.1f},{12 - 10 * value / most:.1f}" for at, value in told)
-    return Markup(
-        '<svg class="drift" viewBox="0 0 260 24" width="260" height="24">'
-        '<path d="M72 12H188" class="zero"/><polyline points="{}"/>'
-        '<text x="66" y="16" text-anchor="end">{}</text><text x="194" y="16">{}</text></svg>'
-    ).format(points, percent(told[0][1]), percent(told[-1][1]))
 
 
 def _comparisons(fleet: Fleet, out: Path) -> dict[int, str]:
