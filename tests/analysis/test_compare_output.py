@@ -568,7 +568,7 @@ def test_loads_stand_in_cycles_and_nanoseconds_and_published_ones_with_their_sou
     theirs = lines["load"]["L1"][2]
     assert theirs
     assert theirs.row is None
-    known = [
+    known: list[tuple[float, float] | None] = [
         one.value.bounds
         for one in reference.latencies()
         if one.gpu.startswith("V100") and (one.level, one.unit) == ("l1", "cycles")

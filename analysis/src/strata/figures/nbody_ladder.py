@@ -112,13 +112,13 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
         figure.set_figheight(figure.get_figheight() + 0.27 * len(codes))
 
 
-def _published(data: pd.DataFrame) -> Sequence[reference.PublishedRate]:
+def _published(data: pd.DataFrame) -> Sequence[reference.Published]:
     """Published rates at the size of most rungs, if measured there."""
     row = next(row for row in data["_row"] if size_words(row) == data.attrs["common"])
     return published(row.device, size(row)[1])
 
 
-def _cited(code: reference.PublishedRate) -> str:
+def _cited(code: reference.Published) -> str:
     bodies = f"; {count(code.bodies)} bodies" if code.bodies else ""
     doubt = f"; in doubt: {code.origin.doubt}" if code.origin.doubt else ""
     source = f"{code.origin.text}; {code.origin.locator}) {reference.cite(*code.origin.keys)}"

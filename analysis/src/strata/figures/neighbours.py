@@ -12,7 +12,7 @@ from strata.figures._plot import columns, figure, in_order, prose, worded
 from strata.figures._style import GREY, parts, plain_log, points, si_axis, theirs, values_axis
 from strata.ladder.phases import Atlas
 from strata.model.units import count, short
-from strata.reference import PublishedSearch
+from strata.reference import Published
 from strata.run import Row, Run, beside, tidy
 
 SUITE = "neighbours"
@@ -184,7 +184,7 @@ def data_of_sizes(run: Run) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def published(row: Row) -> Sequence[PublishedSearch]:
+def published(row: Row) -> Sequence[Published]:
     """Published values for GPUs at the place of a row; none for a CPU."""
     if row.backend != "cuda" or row.text("spread") != "uniform":
         return ()

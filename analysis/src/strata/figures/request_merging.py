@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from strata.figures._plot import columns, figure, in_order, prose, rows_of, worded
 from strata.figures._style import GREY, grid, points
-from strata.model.truth.counts import BOUND
+from strata.model.truth.rules import BOUND
 from strata.model.units import SPACE, number
 from strata.run import Run, beside
 
