@@ -25,7 +25,8 @@ from strata.compare.changes import Comparison
 from strata.compare.output import sections
 from strata.compare.sections import latex, markdown
 from strata.figures import _compare_changes, _compare_devices
-from strata.figures._drawing import Picture, Spot, hits, picture
+from strata.figures._cache import Picture, Spot
+from strata.figures._drawing import hits, picture
 from strata.figures._plot import FORMATS, Plot, published
 from strata.model import plain
 from strata.model.units import quantity
