@@ -33,7 +33,7 @@ from plots import drawn, labels_of, lines_of, points_of
 from strata import cli, reference
 from strata.compare import Comparison, Settings, compare, devices, output, sections, words
 from strata.compare.sections import Section, show
-from strata.figures import _compare_changes, _compare_devices, _style
+from strata.figures import _compare_changes, _compare_devices, _image
 from strata.figures.published import LATENCIES
 from strata.model import plain
 from strata.model.hierarchy import hierarchy
@@ -407,7 +407,7 @@ def test_ten_thousand_rows_stay_a_small_drawing() -> None:
     comparison = compare(sampled(world, rng, name="a"), sampled(world, rng, name="b"))
     assert len(comparison.changes) == 10_000
     with drawn(_compare_changes.plot_of([comparison])) as figure:
-        assert len(_style.saved(figure, "svg")) < 3_000_000
+        assert len(_image.saved(figure, "svg")) < 3_000_000
 
 
 # --- devices --------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #include "micro/latency/cache_geometry.hpp"
 
+#include "example_gpu.hpp"
 #include "harness/base/error.hpp"
 #include "rows_of.hpp"
 
@@ -290,7 +291,7 @@ TEST(Carveouts, AreForcedBySharedMemoryThatASmallerOneHasNoRoomFor) {
 }
 
 TEST(Reported, NamesWhoSaysSo) {
-  const GpuFacts gpu{.compute_capability = "9.0", .l2_bytes = 62914560, .l2_fetch_granularity = 64};
+  const GpuFacts gpu = example_gpu();
   EXPECT_EQ(reported(Property::l1_size, 100, gpu)->bytes, 156 * kibi);
   EXPECT_EQ(reported(Property::l2_size, 0, gpu)->bytes, 60 * mebi);
   EXPECT_STREQ(reported(Property::l2_sector, 0, gpu)->by, "cudaLimitMaxL2FetchGranularity");

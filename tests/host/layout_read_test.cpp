@@ -1,5 +1,6 @@
 #include "micro/access/layout_read.cu"
 
+#include "example_gpu.hpp"
 #include "harness/base/error.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/model/lanes.hpp"
@@ -135,13 +136,7 @@ TEST(StartPosition, KeepsTheWarpsOfAnSmFarApart) {
 // --- from a description and a fake sample to rows and gates
 
 GpuFacts gpu() {
-  GpuFacts facts;
-  facts.sms = 4;
-  facts.major = 9;
-  facts.l2_bytes = 60U << 20U;
-  facts.memory_bytes = std::uint64_t{80} << 30U;
-  facts.core_clock_peak = 2e9;
-  return facts;
+  return example_gpu(4);
 }
 constexpr Shape shape{.warmup = 8, .first = 16, .second = 64, .cooldown = 12};
 Point point(Level level, std::uint32_t warps) {

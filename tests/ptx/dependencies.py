@@ -60,6 +60,7 @@ SASS_NO_RESULT = re.compile(
     r"ST[GSL]?\b|RED|BRA|BAR|EXIT|BPT|BSYNC|BSSY|WARPSYNC|NOP|MEMBAR|DEPBAR|LDGDEPBAR|ERRBAR|CCTL|"
     r"LDGSTS|UBLKCP|UTMA|SYNCS|RET|CALL|NANOSLEEP|YIELD|BREAK"
 )
+SYNCHRONISES = re.compile(r"bar\b|barrier|fence|membar")
 TWO_RESULTS = re.compile(r"U?PLOP3|U?[IFDHP]SETP|VOTE|TLD|TEX")
 
 
@@ -287,6 +288,8 @@ def diagnostics(
             yield f"{len(loop) - turn} statements beside those of a loop, not {order.beside}"
         if counted and any(s.text.startswith("bra") and s.at < timed[-1] for s in loop):
             yield "a branch may leave out timed instructions"
+        if counted and any(SYNCHRONISES.match(s.text) for s in loop if s.at not in timed):
+            yield "a barrier or fence in a loop of timed instructions"
         if counted and order.step:
             yield from counts_by(order.step, steps, loop)
 
