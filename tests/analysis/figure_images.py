@@ -22,7 +22,7 @@ from matplotlib.image import imread
 from builders import DATA
 from plots import plotted
 from strata import figures
-from strata.figures import _style
+from strata.figures import _image
 from strata.figures._plot import Plot
 from strata.model.truth import load_run
 from strata.run import Run
@@ -87,7 +87,7 @@ def stored() -> list[Drawing]:
 def png(drawing: Drawing) -> bytes:
     """The image, drawn."""
     with plotted(figure_of(drawing), run_of(drawing.run)) as drawn:
-        return _style.saved(drawn, "png", dpi=DPI)
+        return _image.saved(drawn, "png", dpi=DPI)
 
 
 def pixels(image: bytes) -> Pixels:

@@ -6,6 +6,7 @@ import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -261,17 +262,31 @@ def test_a_link_that_is_broken_by_hand_fails(manual: Path) -> None:
     assert (found.page, found.line) == ("README.md", 3)
 
 
-LISTING = """\
-micro/one  What does one | cost?
-  backends  host
-  cost      about 0.1 s a case
-  axis      width: bytes: of a lane
-              of 4, 8; default 4,8
-  quantity  cycles: of <one>
-
-nbody/rung  Why?
-  backends  none in this build: it needs CUDA
-"""
+LISTING: dict[str, Any] = {
+    "one": {
+        "suite": "micro",
+        "question": "What does one | cost?",
+        "seconds_per_case": 0.1,
+        "backends": {"host": {}},
+        "axes": [
+            {
+                "name": "width",
+                "meaning": "bytes: of a lane",
+                "choices": ["4", "8"],
+                "defaults": ["4", "8"],
+            }
+        ],
+        "quantities": [{"name": "cycles", "meaning": "of <one>"}],
+    },
+    "rung": {
+        "suite": "nbody",
+        "question": "Why?",
+        "seconds_per_case": 1,
+        "backends": {},
+        "axes": [],
+        "quantities": [],
+    },
+}
 LADDER = "rung (CPU)\n  before    none: it is the first\n  source    a paper,\n            page 3\n"
 
 
@@ -280,7 +295,7 @@ def test_a_benchmark_has_a_page_by_its_declaration_alone(manual: Path) -> None:
     (manual / "results/report/gpu/one.png").write_bytes(b"figure")
     into = manual / "pages"
     into.mkdir()
-    assert site.Layout(manual, into).write(LISTING, LADDER) == 2
+    site.Layout(manual, into).write(LISTING, LADDER)
     page = (into / "benchmarks/one.md").read_text()
     assert "\nWhat does one \\| cost?\n" in page
     assert "| `width` | bytes: of a lane | 4, 8 | 4, 8 |" in page

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from copy import copy
 from functools import cache
 from typing import Any
 
@@ -232,7 +233,7 @@ def test_published_latencies_are_as_printed() -> None:
 
 def test_what_is_no_load_or_has_no_cycles_is_left_out() -> None:
     for mark in (mark for panel in published.LATENCIES for mark in marks_of(panel)):
-        assert isinstance(mark.published, reference.PublishedLatency)
+        assert mark.published
         assert mark.published.unit == "cycles"
         assert not any(word in mark.published.metric for word in ("conflict", "store", "mean"))
     assert "G80 (GeForce 8800)" not in {mark.gpu for mark in marks_of("dram")}  # cycles per warp
@@ -295,15 +296,18 @@ def test_rates_are_made_comparable() -> None:
     assert bandwidth_of("l2", "A100 PCIe 40GB") == pytest.approx([2007.9 / 108])  # over its SMs
     assert bandwidth_of("shared", "GTX 480") == pytest.approx([4 * 15.94])  # words of 4 B
     assert bandwidth_of("dram_read", "H100 PCIe") == pytest.approx([100 * 1942 / 2039, 97.5], 1e-3)
-    copy = bandwidth_of("dram_copy", "K80 (one GPU, ECC off)")
-    assert copy == pytest.approx([100 * 203.91 / 240.5])
+    copied = bandwidth_of("dram_copy", "K80 (one GPU, ECC off)")
+    assert copied == pytest.approx([100 * 203.91 / 240.5])
     gib = bandwidth_of("dram_read", "H100 SXM 80GB")
     assert gib == pytest.approx([100 * 2561.0 * 2**30 / 1e9 / 3352.3])
     known = [one for one in reference.bandwidths() if one.level == "dram" and one.unit == "GB/s"]
     rate = next(filter(published._comparable, known))
     for unit, scale in {"TB/s": 1e3, "GiB/s": 2**30 / 1e9}.items():
-        other = published._comparable(replace(rate, value=rate.value / scale, unit=unit))
-        assert other == pytest.approx(published._comparable(rate)), "in any unit"
+        other = copy(rate)
+        vars(other).update(value=rate.value / scale, unit=unit)
+        assert published._comparable(other) == pytest.approx(published._comparable(rate)), (
+            "in any unit"
+        )
 
 
 def test_rates_that_cannot_be_made_comparable_are_left_out() -> None:

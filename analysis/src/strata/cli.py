@@ -23,7 +23,6 @@ from strata.model.truth import fallen, load_run
 from strata.report import headlines, map_text
 from strata.report.sentences import sentences
 from strata.roofline import verdicts
-from strata.roofline.table import table
 from strata.run import Run, RunError, load_context, one_line
 from strata.run.files import visible, write_files
 from strata.run.private import anonymous
@@ -157,7 +156,7 @@ def draw_roofline(
 
     shown = write(loaded, folder, ceilings=lender, nominal=nominal, headings=not bare)
     for form, found in shown.items():
-        _say(f"{tables.terminal(table(found, form))}{folder / form.name}.svg")
+        _say(f"{tables.terminal(verdicts.table(found, form))}{folder / form.name}.svg")
     for problem in (one for found in shown.values() for one in verdicts.problems(found)):
         _say(f"strata: above its roof: {one_line(problem)}", err=True)
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))

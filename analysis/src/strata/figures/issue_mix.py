@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from strata.figures._plot import columns, figure, in_order, prose, rows_of
-from strata.figures._style import GREY, parts, points, values_axis
+from strata.figures._style import GREY, series, values_axis
 from strata.model.units import short
 from strata.run import Run, beside
 
@@ -41,11 +41,9 @@ def caption(data: pd.DataFrame) -> str:
         "samples. For small groups, the limit is the throughput of the other unit, not the "
         "cost of its instruction among others.",
         *(
-            f"The maximum is {short(cycles)} cycles: {LOOKS[partner][0]} among {count} "
-            "multiply-adds."
-            for cycles, partner, count in zip(
-                most.partner_cycles, most.partner, most.multiply_adds, strict=True
-            )
+            f"The maximum is {short(line.partner_cycles)} cycles: {LOOKS[line.partner][0]} among "
+            f"{line.multiply_adds} multiply-adds."
+            for _, line in most.iterrows()
         ),
     )
 
@@ -57,10 +55,7 @@ def caption(data: pd.DataFrame) -> str:
 def draw(data: pd.DataFrame, ax: Axes) -> None:
     """A line for each partner, and one for the issue slot."""
     data = data.rename(columns={"minimum": "low", "maximum": "high"})
-    for partner, here in parts(data, "partner"):
-        label, colour, marker = LOOKS[partner]
-        look = {"color": colour, "marker": marker, "label": label}
-        points(ax, here, "multiply_adds", "partner_cycles", "y", **look)
+    series(ax, data, "partner", LOOKS, "multiply_adds", "partner_cycles", "y")
     ax.axhline(1, color=GREY, ls=":", lw=1, label="its slot")
     values_axis(ax, data.multiply_adds)
     ax.set(xlabel="multiply-adds between two such instructions", ylim=(0, None))

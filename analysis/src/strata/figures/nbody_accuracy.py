@@ -22,20 +22,13 @@ def data(run: Run) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def caption(_: pd.DataFrame) -> str:
-    """The measure, and the bound."""
-    return (
-        "Root mean square error of the accelerations of every case of a rung, at its largest "
-        "computed size, against double precision and relative to the root mean square of all. "
-        "Strokes: the bound, from the roundings of 2⁻²⁴ of a term (8) and of its sum: √n in "
-        "one running sum, √256 + √(n/256) in blocks; twice that with an approximate "
-        "reciprocal square root (Higham 2002, 2.8 and 4.2). A case beyond it is invalid."
-    )
-
-
 @figure(
-    "nbody_accuracy", "n-body: error against double precision", order=224, data=data,
-    caption=caption, size=(7, 4),
+    "nbody_accuracy", "n-body: error against double precision", order=224, data=data, size=(7, 4),
+    caption="Root mean square error of the accelerations of every case of a rung, at its largest "
+    "computed size, against double precision and relative to the root mean square of all. Strokes: "
+    "the bound, from the roundings of 2⁻²⁴ of a term (8) and of its sum: √n in one running sum, "
+    "√256 + √(n/256) in blocks; twice that with an approximate reciprocal square root (Higham "
+    "2002, 2.8 and 4.2). A case beyond it is invalid.",
 )  # fmt: skip
 def draw(data: pd.DataFrame, ax: Axes) -> None:
     """One mark per case, with a stroke for the bound, in the colour of the problem."""

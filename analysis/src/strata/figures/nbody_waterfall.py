@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from strata.figures._plot import columns, figure, of_items, prose
-from strata.figures._style import COLUMN, GREY, hover, listed, lists, plain_log
+from strata.figures._style import GREY, hover, in_column, listed, lists, parts, plain_log
 from strata.ladder.rungs import PROBLEM_WORDS, rung_name, size_words
 from strata.ladder.steps import FACTORS, RULE_WORDS, Change, changes
 from strata.model.units import factor
@@ -85,10 +85,8 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     data["name"] = [f"{rung_name(s.rung)}\nover {rung_name(s.before.benchmark)}" for s in steps]
     data["place"] = [f"{PROBLEM_WORDS[s.problem]},\n{size_words(s.after)}" for s in steps]
     data["order"] = [[*s.cases.rungs].index(s.rung) for s in steps]
-    places = [*data.groupby("place", sort=False)]
-    shared = figure.get_figwidth() > COLUMN
-    parts = [data if shared else here for _, here in places]
-    names = [part.sort_values("order").name.unique() for part in parts]
+    places, narrow = parts(data, "place"), in_column(figure)
+    names = [(here if narrow else data).sort_values("order").name.unique() for _, here in places]
     panels = lists(figure, [*map(len, names)], 0.32)
     for ax, listing, (title, here) in zip(panels, names, places, strict=True):
         ax.set_xscale("log")

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from strata.figures._plot import columns, figure, in_order, prose, rows_of, worded
 from strata.figures._style import GREY, grid, points
-from strata.model.truth.counts import BOUND
+from strata.model.truth.rules import BOUND
 from strata.model.units import SPACE, number
 from strata.run import Run, beside
 
@@ -44,11 +44,6 @@ def modelled(sms: "pd.Series[int]") -> "pd.Series[float]":
     return (sms / SHARERS).map(ceil) / sms
 
 
-def later(data: pd.DataFrame) -> pd.DataFrame:
-    """The lines of numbers of SMs with several delays."""
-    return data[data.sms.isin(data.sms[data.delay_asked_cycles > 0])]
-
-
 def caption(data: pd.DataFrame) -> str:
     """How many requests merge, and until when."""
     valid = data[data.valid]
@@ -66,11 +61,9 @@ def caption(data: pd.DataFrame) -> str:
         f"{alone:.0f} apart.",
         "SMs of one GPC repeatedly load a line past L1, each time a line that none of them "
         "has loaded yet. Share: sectors that L2 received over sectors that missed L1, both "
-        "counted; 100 % means that nothing was merged. Left: all SMs load at once; grey line: "
-        f"a model in which up to {SHARERS} SMs share a request. Right: one SM loads first, the "
-        "others the given number of cycles later (medians, by the clocks of the SMs).",
-        bool((later(data).sms > PAIR).any())
-        and "The others load together, so their own requests may merge however late they are.",
+        f"counted. Grey line: a model in which up to {SHARERS} SMs share a request. Cycles between "
+        "the loads: one SM loads first, the others together so much later (medians, by the clocks "
+        "of the SMs).",
     )
 
 
@@ -88,7 +81,8 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     left.plot(counts, 100 * modelled(counts), color=GREY, lw=0.8, label=label)
     look = {"c": "black", "marker": "o", "ls": "", "label": "counted, all at once"}
     points(left, at_once, "sms", "share", **look)
-    for place, (sms, part) in enumerate(later(data).groupby("sms")):
+    later = data[data.sms.isin(data.sms[data.delay_asked_cycles > 0])]
+    for place, (sms, part) in enumerate(later.groupby("sms")):
         look = {"color": f"C{place}", "marker": "s", "label": f"counted, {sms} SMs"}
         points(right, part, "delay_cycles", "share", **look)
     for ax, words in ((left, "SMs that load at once"), (right, "cycles between the loads")):

@@ -19,7 +19,7 @@ class Best(NamedTuple):
     other problem (many systems, or a single one), `second` that at the other of the two sizes that
     most rungs have of this one. `chosen` are the values of the axes over which the best case was
     selected. `before` is the best case of the nearest measured rung below, and `after` that of this
-    rung: at the largest place that both have, or both None.
+    rung: at the largest place that both have, or both None; `speedup` is None if one is invalid.
     """
 
     row: Row
@@ -29,16 +29,8 @@ class Best(NamedTuple):
     chosen: str
     before: Row | None
     after: Row | None
-
-    @property
-    def rung(self) -> str:
-        """The name of the rung."""
-        return self.row.benchmark
-
-    @property
-    def speedup(self) -> float | None:
-        """The speed-up over the previous rung; None if either is invalid."""
-        return ratio(self.after, self.before)
+    rung: str
+    speedup: float | None
 
 
 def best_cases(run: Run, *, alike: bool = False) -> tuple[Best, ...]:
@@ -70,14 +62,17 @@ def best_cases(run: Run, *, alike: bool = False) -> tuple[Best, ...]:
         row = ladder.best(places[shown])
         below = by_rung.get(cases.below(rung, by_rung), {})
         shared = shown if shown in below else largest(places.keys() & below.keys())
-        beside = largest(place for place in places if place[0] not in (shown[0], "gravit"))
+        other = largest(place for place in places if place[0] not in (shown[0], "gravit"))
         second = next((place for place in common if place in places and place != shown), None)
         values = {axis: {r.text(axis) for r in places[shown]} for axis in ladder.own_axes(row)}
         varied = [axis for axis, found in values.items() if axis == "gpus" or len(found) > 1]
         chosen = ladder.axis_words(row, varied)
-        others = ((places, beside), (places, second), (below, shared), (places, shared))
-        other, apart, *step = (ladder.best(rows[at]) if at else None for rows, at in others)
-        result.append(Best(row, cases.get(row, "issue_limit"), other, apart, chosen, *step))
+        others = ((places, other), (places, second), (below, shared), (places, shared))
+        beside, apart, before, after = (
+            ladder.best(rows[at]) if at else None for rows, at in others
+        )
+        limit, step = cases.get(row, "issue_limit"), (before, after, rung, ratio(after, before))
+        result.append(Best(row, limit, beside, apart, chosen, *step))
     return tuple(result)
 
 
@@ -86,13 +81,13 @@ def common_size(found: Sequence[Best]) -> str:
     return Counter(ladder.size_words(one.row) for one in found).most_common(1)[0][0]
 
 
-def published(device: str, bodies: int = 0) -> tuple[reference.PublishedRate, ...]:
+def published(device: str, bodies: int = 0) -> tuple[reference.Published, ...]:
     """Published rates of one system on the chip, one per implementation, at this or most bodies."""
     theirs = (one for one in reference.nbody() if reference.is_of(one, device))
     single = (one for one in theirs if (one.problem, one.precision) == ("single", "fp32"))
     by_code = grouped(single, lambda one: one.implementation)
 
-    def rank(one: reference.PublishedRate) -> tuple[bool, int]:
+    def rank(one: reference.Published) -> tuple[bool, int]:
         return one.bodies == bodies, one.bodies or 0
 
     return tuple(max(rates, key=rank) for rates in by_code.values())
@@ -120,23 +115,19 @@ def sentences(run: Run) -> tuple[Sentence, ...]:
 
 
 class AxisPoint(NamedTuple):
-    """A rung at one value of one of its axes, and at the least; `occupancy` is in per cent."""
+    """A rung at one value of one of its axes, and at the least; `occupancy` is in per cent.
+
+    `gain` is over the rate at the least value, `efficiency` that over the ideal multiple of it;
+    None if either is invalid.
+    """
 
     problem: str
     value: int
     row: Row
     first: Row
     occupancy: Row | None
-
-    @property
-    def gain(self) -> float:
-        """The rate relative to that at the least value."""
-        return self.row.value / self.first.value
-
-    @property
-    def efficiency(self) -> float | None:
-        """The gain over the ideal multiple of the single rate; None if either is invalid."""
-        return self.gain / self.value if self.row.valid and self.first.valid else None
+    gain: float
+    efficiency: float | None
 
 
 def along(run: Run, rung: str, axis: str) -> tuple[AxisPoint, ...]:
@@ -155,35 +146,35 @@ def along(run: Run, rung: str, axis: str) -> tuple[AxisPoint, ...]:
         for value, row in sorted(best.items() if len(best) > 1 else ()):
             first, occupancy = best[min(best)], cases.get(row, "achieved_occupancy")
             if first.value > 0:
-                points.append(AxisPoint(problem, value, row, first, occupancy))
+                gain, valid = row.value / first.value, row.valid and first.valid
+                efficiency = gain / value if valid else None
+                point = AxisPoint(problem, value, row, first, occupancy, gain, efficiency)
+                points.append(point)
     return tuple(points)
 
 
 class Copied(NamedTuple):
-    """A step of `gravit` including copies, in seconds, and that of its kernel."""
+    """A step of `gravit` including copies, in seconds, and that of its kernel.
+
+    `outside` is the share of time outside the kernel; None if either is invalid.
+    """
 
     rung: str
     bodies: int
     row: Row
     kernel: Row | None
-
-    @property
-    def outside(self) -> float | None:
-        """The share of time outside the kernel; None if either is invalid."""
-        inside = ratio(self.kernel, self.row)
-        return None if inside is None else 1 - inside
+    outside: float | None
 
 
 def copied(run: Run) -> tuple[Copied, ...]:
     """Every rung at every number of particles, by its fastest case."""
-    cases = ladder.Cases(run)
-    found = ladder.by_place(cases.having("copied_step_time"))
-    return tuple(
-        Copied(rung, place[2], row, cases.get(row, "step_time"))
-        for rung, places in found.items()
-        for place, rows in sorted(places.items())
-        for row in [min(rows, key=lambda row: (not row.valid, row.value))]
-    )
+    cases, found = ladder.Cases(run), list[Copied]()
+    for rung, places in ladder.by_place(cases.having("copied_step_time")).items():
+        for (_, _, bodies), rows in sorted(places.items()):
+            row = min(rows, key=lambda row: (not row.valid, row.value))
+            inside = ratio(kernel := cases.get(row, "step_time"), row)
+            found.append(Copied(rung, bodies, row, kernel, inside and 1 - inside))
+    return tuple(found)
 
 
 class Accuracy(NamedTuple):

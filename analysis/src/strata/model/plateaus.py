@@ -1,4 +1,4 @@
-"""Plateaus and knees of a curve that climbs in steps, such as latency against footprint.
+"""Plateaus of a curve that climbs in steps, such as latency against footprint.
 
 A stretch is flat if its points are within `tolerance` of each other. The longest flat stretch is a
 plateau, then the longest on its left and right, and so on. Neighbours whose levels differ by less
@@ -30,15 +30,6 @@ class Plateau(NamedTuple):
     level: float
     start: int
     stop: int
-
-
-class Knee(NamedTuple):
-    """The end of a plateau: `last` is on it, `first` is the first point of the next one."""
-
-    last: float
-    first: float
-    before: float
-    after: float
 
 
 def noise(ys: Sequence[float]) -> float:
@@ -75,13 +66,6 @@ def find(xs: Sequence[float], ys: Sequence[float]) -> tuple[Plateau, ...]:
             found.append(Plateau(xs[start], xs[stop], median(ys[start : stop + 1]), start, stop))
             free = stop + 1
     return tuple(found)
-
-
-def knees(found: Sequence[Plateau]) -> tuple[Knee, ...]:
-    """The ends of plateaus, from left to right; one fewer than plateaus."""
-    return tuple(
-        Knee(one.last, other.first, one.level, other.level) for one, other in pairwise(found)
-    )
 
 
 _Stretch = tuple[int, int]

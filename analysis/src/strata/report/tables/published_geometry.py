@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from strata import reference
 from strata.model.text import NONE, Sentence, Table, told
 from strata.model.units import SPACE, size
-from strata.reference import PublishedGeometry, Span
+from strata.reference import Published, Span
 from strata.reference.published import GENERATIONS
 from strata.run import Run, grouped
 
@@ -44,7 +44,7 @@ def _printed(span: Span) -> str:
     return " to ".join(dict.fromkeys((_bytes(span.low), _bytes(span.high or span.low))))
 
 
-def _theirs(rows: Sequence[PublishedGeometry], level: str, what: str) -> Sentence:
+def _theirs(rows: Sequence[Published], level: str, what: str) -> Sentence:
     for row in rows:
         count = row.line_bytes if what == "line" else row.fetch_granularity_bytes
         words = _printed(row.size_bytes) if what == "size" else _bytes(count) if count else ""

@@ -3,13 +3,13 @@
 from strata import reference
 from strata.model.text import NONE, Sentence, Table, table, told
 from strata.model.units import number
-from strata.reference import PublishedInstruction, published
+from strata.reference import Published, published
 from strata.run import Run
 
 ORDER = 303
 
 
-def _head(one: PublishedInstruction) -> str:
+def _head(one: Published) -> str:
     return f"{one.gpu} {reference.cite(one.origin.keys[0])}"
 
 
