@@ -106,24 +106,6 @@ def test_nothing_is_lost_on_paper(page: Page) -> None:
     page.wait_for_function("document.querySelectorAll('.part[open]').length === 0")
 
 
-@one
-def test_figures_answer_questions_redraw_papers_or_are_files(page: Page, folder: Path) -> None:
-    shown = page.locator(".card > svg").count()
-    papers = page.locator("details:has(> summary:text-is('Figures of the papers')) .card").count()
-    files = page.locator("details:has(> summary:text-is('More figures, as files')) li").count()
-    assert 10 < shown - papers <= 25
-    assert shown + files == len([*(folder / "figures").iterdir()])
-
-
-@one
-def test_the_first_screen_holds_the_numbers(page: Page) -> None:
-    parts = page.locator("#r1-summary > :is(h2, .under, .valid), #r1-summary .numbers > div")
-    boxes = [part.bounding_box() for part in parts.all()]
-    assert 8 < len(boxes) <= 3 + 10
-    assert all(box and box["y"] >= 0 and box["y"] + box["height"] <= SCREEN[1] for box in boxes)
-    assert page.locator("#r1-summary .valid > a").last.get_attribute("href") == "#r1-trust"
-
-
 @pytest.mark.parametrize("size", [SCREEN, (400, 800)])
 def test_a_number_shows_its_row_in_full(page: Page, size: tuple[int, int]) -> None:
     resize(page, *size)
