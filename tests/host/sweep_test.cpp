@@ -635,9 +635,9 @@ TEST_F(SweepFile, ThatIsMissingIsRefusedWithWhatThereIs) {
   EXPECT_EQ(
       why_not("qiuck"),
       "qiuck: tried it as a file: No such file or directory; expected a sweep file, or one of the "
-      "built-in sweeps quick, default, full; did you mean 'quick'?");
+      "built-in sweeps quick, default, full, ceilings; did you mean 'quick'?");
   EXPECT_NE(why_not(path("no/such.yaml")).find("No such file"), std::string::npos);
-  EXPECT_NE(why_not("").find("quick, default, full"), std::string::npos);
+  EXPECT_NE(why_not("").find("quick, default, full, ceilings"), std::string::npos);
 }
 
 TEST_F(SweepFile, ThatIsAFolderIsRefused) {
@@ -1132,6 +1132,7 @@ std::vector<std::string> shipped_ids(const Sweep& sweep, Backend backend) {
 }
 
 class BuiltInSweep : public testing::TestWithParam<const char*> {};
+class SweepOfAll : public BuiltInSweep {};
 
 TEST_P(BuiltInSweep, IsReadUnderItsName) {
   const auto sweep = strata::load_sweep(GetParam(), shipped());
@@ -1139,7 +1140,7 @@ TEST_P(BuiltInSweep, IsReadUnderItsName) {
   EXPECT_EQ(sweep.file, GetParam());
 }
 
-TEST_P(BuiltInSweep, CoversEveryLayoutLevelAndFieldSetOnBothBackends) {
+TEST_P(SweepOfAll, CoversEveryLayoutLevelAndFieldSetOnBothBackends) {
   const auto sweep = strata::load_sweep(GetParam(), shipped());
   for (const auto backend : {Backend::cuda, Backend::host}) {
     const auto cases =
@@ -1170,14 +1171,16 @@ TEST_P(BuiltInSweep, HasAsManyCasesAsItsCommentSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BuiltInSweep, testing::Values("quick", "default", "full"),
+INSTANTIATE_TEST_SUITE_P(All, BuiltInSweep, testing::Values("quick", "default", "full", "ceilings"),
+                         [](const auto& row) { return std::string{row.param}; });
+INSTANTIATE_TEST_SUITE_P(All, SweepOfAll, testing::Values("quick", "default", "full"),
                          [](const auto& row) { return std::string{row.param}; });
 
-TEST(BuiltInSweeps, AreTheThree) {
+TEST(BuiltInSweeps, AreTheFour) {
   std::set<std::string_view> names;
   for (const auto& [name, text] : strata::builtin_sweeps())
     names.insert(name);
-  EXPECT_EQ(names, (std::set<std::string_view>{"quick", "default", "full"}));
+  EXPECT_EQ(names, (std::set<std::string_view>{"quick", "default", "full", "ceilings"}));
 }
 
 // The rest of its minute is for the data.
