@@ -340,7 +340,7 @@ class Command(unittest.TestCase):
         words = ("bench", "--sweep", str(sweep), "--device", "host", "--write-result", str(result))
         text = (
             "schema: 1\nname: one\nplan: {warmups: 0, min_samples: 6, max_samples: 6, "
-            "relative_half_width: 1, seconds_per_case: 0.001, time_limit: 60, visits: 1}\n"
+            "relative_half_width: 0.9, seconds_per_case: 0.001, time_limit: 60, visits: 1}\n"
             "cases:\n  - benchmark: serial\n    axes: {problem: [PROBLEM], systems: [SYSTEMS], "
             "bodies: [65]}\n"
         )
