@@ -14,7 +14,7 @@ MAP = "hierarchy_map"
 AS_FILES = frozenset(
     """
     distributed_shared latency_vs_warps bytes_moved request_merging misalignment stride_gather
-    short_words issue_mix clock_under_load small_copies async_copy ladder_time neighbours_work
+    slice_camping short_words issue_mix clock_under_load small_copies async_copy ladder_time neighbours_work
     neighbours_scale timer_agreement roofline_instructions nbody_stalls nbody_unroll nbody_gpus
     nbody_block_size nbody_accuracy published_constant
     """.split()  # noqa: SIM905  (names, a line of them)
