@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace strata {
+namespace strata::closed_forms {
 namespace {
 
 constexpr std::uint64_t rounds = 3;
@@ -47,4 +47,4 @@ TEST(StoreLatency, ExpectsTheStoredWordsOnlyAfterAStore) {
 }
 
 }  // namespace
-}  // namespace strata
+}  // namespace strata::closed_forms
