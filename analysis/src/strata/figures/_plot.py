@@ -1,6 +1,6 @@
 """A figure as three functions: its data, its drawing and its caption.
 
-    @figure("NAME", "Title", order=75, data=data, caption=caption, size=(7, 3))
+    @figure("NAME", "Title", 75, data, caption, size=(7, 3))
     def draw(data: pd.DataFrame, ax: Axes) -> None: ...
 
 `data(run)` is the published table. Columns whose names begin with an underscore are not published:
@@ -100,8 +100,8 @@ FIGURES: dict[str, Plot] = {}
 """Every figure of the imported modules, by name."""
 
 
-def figure(
-    name: str, title: str, *, order: int, data: Callable[[Run], pd.DataFrame],
+def figure(  # noqa: PLR0917  (as in the example above)
+    name: str, title: str, order: int, data: Callable[[Run], pd.DataFrame],
     caption: str | Callable[[pd.DataFrame], str], size: tuple[float, float] = (7.0, 3.6),
     beside: Callable[[Sequence[Run]], pd.DataFrame] | None = None,
 ) -> Callable[[Draw], Draw]:  # fmt: skip

@@ -60,7 +60,6 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The measure, and the rules of the predictions."""
     methods = {step.first.method for step in data["_step"]}
     return prose(
         "The time of a step of each rung's best case, by phase: medians of samples that were "
@@ -93,7 +92,6 @@ def _bars(ax: Axes, rows: pd.DataFrame, place: float, column: str) -> None:
 
 @figure("ladder_time", "Where the time of a step goes", order=202, data=data, caption=caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """A panel per place with two bars per rung: traced, and below it predicted with the rest."""
     wide, places = not _style.in_column(figure), parts(data, "place")
     panels = stacked(figure, [here.rung.nunique() for _, here in places], 0.4)
     for phase, colour in COLOURS.items():  # keys of a step in order, filled for hollow bars too

@@ -14,7 +14,6 @@ LEAST = 1e-9
 
 
 def data(run: Run) -> pd.DataFrame:
-    """Every case of the largest sizes."""
     lines = accuracies(run)
     if not lines.empty:
         lines["_label"] = lines.benchmark.map(rung_name) + " (" + lines.problem + ")"
@@ -33,7 +32,6 @@ def data(run: Run) -> pd.DataFrame:
     "2002, 2.8 and 4.2). A case beyond it is invalid.",
 )  # fmt: skip
 def draw(data: pd.DataFrame, ax: Axes) -> None:
-    """One mark per case, with a stroke for the bound, in the colour of the problem."""
     rungs = [*data.sort_values("_order").rung.unique()]
     lanes = dict(zip(PROBLEMS, (-0.17, 0, 0.17), strict=True))
     data["at"] = data.rung.map(rungs.index) + data.problem.map(lanes)

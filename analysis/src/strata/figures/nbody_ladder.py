@@ -60,17 +60,14 @@ def _words(step: Best, common: str) -> Iterator[str]:
 
 
 def _sizes_of(rows: pd.Series) -> str:
-    """The different sizes of rows in words."""
     return " or ".join(rows.dropna().map(size_words).unique())
 
 
 def _problem_of(data: pd.DataFrame) -> str:
-    """The problem of the other cases in words."""
     return next((PROBLEM_WORDS[row.text("problem")] for row in data["_other"].dropna()), "")
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The measures, other sizes, limits and published rates."""
     others, seconds = _sizes_of(data["_other"]), _sizes_of(data["_second"])
     codes = "; ".join(map(_cited, _published(data)))
     return prose(
@@ -90,7 +87,6 @@ def caption(data: pd.DataFrame) -> str:
 
 @figure("nbody_ladder", "The n-body ladder", order=200, data=data, caption=caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Rungs in ladder order, other cases as marks in lanes, limits as strokes, others' codes."""
     codes = _published(data)
     lines = data.assign(_panel="", _what="interactions", per_second=data.interactions_per_second)
     ((ax, _),) = _ladder.panels(figure, lines, data.attrs["common"])

@@ -41,12 +41,10 @@ def data_10(run: Run) -> pd.DataFrame:
     "over warps; whiskers: 5th to 95th percentile. Their cycles are printed only as bars.",
 )  # fmt: skip
 def draw_10(data: pd.DataFrame, figure: Figure) -> None:
-    """As the latency of all sets of fields."""
     layouts.draw_alone(data, figure)
 
 
 def data_11(run: Run) -> pd.DataFrame:
-    """The speed of each layout over aos."""
     gains = [one for one in seeds.layout_gains(run.of("layout_read")) if one.layout != "aos"]
     lines = of_items(
         gains, lambda gain: f"{level_name(gain.level)} {gain.layout}, {LOADS[gain.how][0]}"
@@ -62,7 +60,6 @@ def data_11(run: Run) -> pd.DataFrame:
 
 
 def caption_11(data: pd.DataFrame) -> str:
-    """The speeds here and in the paper."""
     best = data[data.valid & (data.layout == "soaoas")].to_dict("records")
     found = [
         f"{level_name(one['level'])} {LOADS[one['load']][0]} {factor(one['speed_over_aos'])}"
@@ -82,7 +79,6 @@ def caption_11(data: pd.DataFrame) -> str:
     data=data_11, caption=caption_11,
 )  # fmt: skip
 def draw_11(data: pd.DataFrame, figure: Figure) -> None:
-    """Filled marks: here. Open marks: printed in the paper."""
     most = max(data.speed_over_aos.max(), *seeds.SIEGEL_GAINS["CUDA 1.0"].values())
     for ax, _, here in layouts.by_layout(figure, data, "level", line=0.22):
         shown = here.assign(at=here["at"] + here.load.map({"alone": 0.15, "loaded": -0.15}))
@@ -133,7 +129,6 @@ def data_12(run: Run) -> pd.DataFrame:
 
 
 def caption_12(data: pd.DataFrame) -> str:
-    """The measure, and what the paper gained."""
     listing = ", ".join(f"{gain:.2f} times ({what})" for what, gain in seeds.GRAVIT_GAINS)
     return prose(
         f"After Figure 12 of {CITED}, levels of optimisation at several problem sizes: a step by "
@@ -152,7 +147,6 @@ def caption_12(data: pd.DataFrame) -> str:
     order=320, data=data_12, caption=caption_12,
 )  # fmt: skip
 def draw_12(data: pd.DataFrame, figure: Figure) -> None:
-    """The levels by their time, its part outside the kernel, and their speed-up."""
     rungs = [rung for rung in RUNGS if rung in {*data.rung}]
     sizes = dict(zip(sorted({*data.particles}), WIDTHS.values(), strict=False))
     looks = {size: (f"{short(size)} particles", *look) for size, look in sizes.items()}
