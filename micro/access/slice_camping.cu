@@ -137,8 +137,8 @@ void run(Session& session) {
         reinterpret_cast<const char*>(field.data()), spacing, rounds, loads_in_all - 1,
         machine.device_stamps());
   };
-  // Several laps, so that either half of L2 has its copies.
-  experiment.slopes[0].prepare = [&](const Call&) { launch(16); };
+  // Many laps, so that each half of L2 has its copies.
+  experiment.slopes[0].prepare = [&](const Call&) { launch(64); };
   experiment.slopes[0].launch = [&](const Call& call) { launch(call.length.rounds); };
   experiment.kernels = {reinterpret_cast<const void*>(&read_spaced)};
   measure(session, machine, experiment);

@@ -289,6 +289,23 @@ def test_an_uncounted_rung_is_nominal_at_the_bytes_that_it_cannot_do_without(
     assert shown(tmp_path / "b", *ceilings(), *lines, nominal=False) == ()
 
 
+def test_the_best_valid_row_of_any_operation_within_its_limit_is_the_roof(tmp_path: Path) -> None:
+    lines = [
+        bandwidth("l2", 12e12, operation="triad"),
+        bandwidth("l2", 99e12, operation="copy", noise="failed"),
+        bandwidth("shared", 31e12),
+        bandwidth("dram", 4.2e12, share=1.02, operation="write"),
+        arithmetic("fp32", 2 * PEAK, form="steady", noise="failed"),
+        *rung(1e13, at({"l2": 300}), noise="failed"),
+        *rung(1e13, at({"l2": 300}), name="several_gpus", gpus=1),
+    ]
+    found = shown(tmp_path, *ceilings(), *lines)
+    roofs = {name: named(found, name).value for name in ("fp32", "L2, triad", "L1, shared, read")}
+    assert roofs == {"fp32": PEAK, "L2, triad": 12e12, "L1, shared, read": 31e12}
+    assert named(found, "DRAM, read").value == BANDWIDTHS["dram"]
+    assert [(one.kernel, one.valid) for one in points_of(found)] == [("tiled", False)] * 2
+
+
 def test_tensor_cores_are_ceilings_of_their_types(tmp_path: Path) -> None:
     def rate(value: float, **params: str) -> Line:
         usual = {"instruction": "wgmma", "type": "fp16", "shape": "n256", "a": "shared"}

@@ -49,7 +49,6 @@ def data(run: Run) -> pd.DataFrame:
     "Bytes per cycle: a block on every SM, four tiles in flight.",
 )  # fmt: skip
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Latency above bandwidth; one column per source of tiles."""
     several = len({*data.cluster[data.method == "distributed"]}) > 1
     places = in_order(data, "measure", "residency", measure=QUANTITIES, residency=RESIDENCIES)
     found = parts(places, ["measure", "residency"])

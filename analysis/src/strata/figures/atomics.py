@@ -69,13 +69,11 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The operations of a GPU or of a CPU."""
     return CAPTIONS[data["_backend"][0]]
 
 
 @figure("atomics", "Atomic operations by contention", order=68, data=data, caption=caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Spaces one below the other, latency beside rate; targets of an operation share a line."""
     backend = data["_backend"][0]
     order = {"operation": ordered(data.operation, (*OPERATIONS,)), "space": ("shared", "global")}
     names = [*in_order(data, "operation", "_name", **order)["_name"].unique()]

@@ -55,7 +55,6 @@ def best(spots: pd.DataFrame) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The best reads, and the bytes in flight that they need."""
     tops, needed = [], []
     for level, here in parts(data[data.operation == "read"], "level"):
         reads = best(here)
@@ -83,11 +82,8 @@ def caption(data: pd.DataFrame) -> str:
     )
 
 
-@figure(
-    "bandwidth_surface", "Bandwidth against bytes in flight", order=21, data=data, caption=caption
-)
+@figure("bandwidth_surface", "Bandwidth against bytes in flight", 21, data, caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """A panel for each level; the operations that any of them has share the legend."""
     for ax, level, here in panels(figure, data, "level"):
         _draw_level(ax, here)
         ax.set_ylabel("bandwidth (B/s)")
@@ -97,7 +93,6 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
 
 
 def _draw_level(ax: Axes, here: pd.DataFrame) -> None:
-    """Every shape as a point, a line through the best ones, the limit, and Little's law."""
     limit = here.limit_bytes_per_second.median()
     spots = here.assign(low=here.minimum, high=here.maximum.clip(upper=limit))
     top = 1.1 * np.nanmax([spots.high.max(), here.limit_bytes_per_second.max()])

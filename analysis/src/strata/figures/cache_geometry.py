@@ -31,7 +31,6 @@ REPORTERS = {"cuda_programming_guide": "guide", "operating_system": "system"}
 
 
 def data(run: Run) -> pd.DataFrame:
-    """The cases that found something."""
     rows = rows_of(run, "cache_geometry", property="", carveout=0)
     rows = rows[rows.property.isin(PROPERTIES)]
     found = rows[rows.quantity.isin(LOOKS) & (rows.provenance == "timed")].drop_duplicates("case")
@@ -65,7 +64,6 @@ def exact(value: float) -> str:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """What was found, and the least confidence."""
     known = data.confidence.dropna()
     on_gpu = data["_row"][0].backend == "cuda"
     return prose(
@@ -80,11 +78,8 @@ def caption(data: pd.DataFrame) -> str:
     )  # fmt: skip
 
 
-@figure(
-    "cache_geometry", "Sizes, lines and sectors of the caches", order=7, data=data, caption=caption
-)  # fmt: skip
+@figure("cache_geometry", "Sizes, lines and sectors of the caches", 7, data, caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Sizes above, lines and fetches below, each on an axis of its own."""
     data = data.rename(columns={"_low": "low", "_high": "high"})
     narrow = in_column(figure)
     sections = [part.reset_index(drop=True) for _, part in data.groupby(data.quantity != "size")]

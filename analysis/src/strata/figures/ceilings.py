@@ -123,7 +123,6 @@ def bandwidth(run: Run) -> pd.DataFrame:
 
 
 def arithmetic_caption(data: pd.DataFrame) -> str:
-    """What was measured, and the limits."""
     if data["_row"][0].backend == "host":
         return (
             "Fused multiply-adds in registers, with the CPU's widest vectors, every core at "
@@ -140,7 +139,6 @@ def arithmetic_caption(data: pd.DataFrame) -> str:
 
 
 def bandwidth_caption(data: pd.DataFrame) -> str:
-    """The kinds of accesses, and the limits."""
     dram = data.limit_bytes_per_second[data.level == "dram"].dropna()
     return prose(
         "Read ceilings, after the roofline of van den Braak, Mesman and Corporaal (2010, Fig. "
@@ -155,7 +153,6 @@ def bandwidth_caption(data: pd.DataFrame) -> str:
 
 
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """A panel per level, or one for arithmetic, on one axis; strokes are limits."""
     of_memory = "level" in data
     names = {
         "ceiling": "name", "bytes_per_second": "value", "limit_bytes_per_second": "limit",

@@ -47,7 +47,6 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The loads, and how far the clock was from that of the driver."""
     means = any(power.method == "nvml_mean" for power in data["_power"].dropna())
     off = (data.core_clock_hz / data.driver_clock_hz - 1)[data.valid].dropna()
     worst = data.loc[off[off < -BOUNDS["driver_clock"]].nsmallest(1).index]
@@ -65,7 +64,6 @@ def caption(data: pd.DataFrame) -> str:
 
 @figure("clock_under_load", "Clock and power under load", order=74, data=data, caption=caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Clocks left, power right, both from 0; one line of the list per mix."""
     mixes = [mix for mix in MIXES if mix in {*data.mix}]
     ends = sorted({data["_after"].min(), data["_after"].max()})
     clocks, power = lists(figure, [len(mixes)] * 2, 0.34)

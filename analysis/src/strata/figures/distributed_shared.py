@@ -28,7 +28,6 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """What another block costs, and how it was measured."""
     valid = data[data.valid]
     own = valid[valid.distance == 0].groupby("quantity").value.max()
     others = valid[valid.distance > 0].groupby("quantity").value.agg(["min", "max"])
@@ -49,7 +48,6 @@ def caption(data: pd.DataFrame) -> str:
 
 @figure("distributed_shared", "Shared memory of another SM", order=9, data=data, caption=caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Latency, and the bandwidth of each number of warps, by the block that is read."""
     blocks = sorted({*data.distance})
     names = {0: "its own", 1: "next"}
     data = data.assign(block=data.distance.map(blocks.index))

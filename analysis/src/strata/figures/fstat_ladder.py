@@ -35,7 +35,6 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The measures."""
     return prose(
         "Terms of the F-statistic in a second: one signal's spectrum for one template, 16 bins. "
         "Medians of the best case of each rung; lines: range of the samples; then the step over "
@@ -47,7 +46,6 @@ def caption(data: pd.DataFrame) -> str:
 
 @figure("fstat_ladder", "The ladder of the F-statistic", order=205, data=data, caption=caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """A panel for each part of the observation, and the rate of one core of the host."""
     look: Any = {"color": "#D55E00", "ls": "--", "label": "one core of the host"}
     for ax, here in _ladder.panels(figure, data):
         known = here.dropna(subset="_beside")

@@ -58,7 +58,6 @@ def _line(shown: Hierarchy, level: Level, number: Number) -> dict[str, object]:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The meaning of the boxes and of their numbers."""
     core = data["_core"][0]
     return prose(
         "Boxes are the levels, nearest first. Each ends at its size on the logarithmic axis, a "
@@ -80,7 +79,6 @@ def caption(data: pd.DataFrame) -> str:
     data=data, caption=caption, beside=beside,
 )  # fmt: skip
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """A panel for each device, side by side."""
     maps = [here for _, here in data[data.valid].groupby("run", sort=False)]
     wide = POINT * figure.get_figwidth() / len(maps)
     panels = figure.subplots(1, len(maps), squeeze=False, sharex=True)[0]

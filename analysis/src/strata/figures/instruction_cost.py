@@ -102,7 +102,6 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The shapes of launches, and what the marks are."""
     marks = "Dots: medians; lines: range of the samples. Operations of two words are two "
     marks += "instructions, and their latency is that of both."
     if data["_row"][0].backend == "host":

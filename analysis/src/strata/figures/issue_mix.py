@@ -20,7 +20,6 @@ LOOKS = {
 
 
 def data(run: Run) -> pd.DataFrame:
-    """The cases by partner and by multiply-adds."""
     rows = rows_of(run, "issue_mix", partner="", multiply_adds=0)
     lines = rows[(rows.quantity == "partner_cycles") & rows.partner.isin(LOOKS)]
     lines = in_order(lines, "partner", "multiply_adds", partner=LOOKS)
@@ -32,7 +31,6 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """What was timed, and the greatest cost."""
     most = data[data.valid].nlargest(1, "partner_cycles")
     return prose(
         "Groups of fp32 multiply-adds with one instruction of another unit after each, eight "
@@ -48,12 +46,8 @@ def caption(data: pd.DataFrame) -> str:
     )
 
 
-@figure(
-    "issue_mix", "Instructions of other units among multiply-adds", order=72, data=data,
-    caption=caption,
-)  # fmt: skip
+@figure("issue_mix", "Instructions of other units among multiply-adds", 72, data, caption)
 def draw(data: pd.DataFrame, ax: Axes) -> None:
-    """A line for each partner, and one for the issue slot."""
     data = data.rename(columns={"minimum": "low", "maximum": "high"})
     series(ax, data, "partner", LOOKS, "multiply_adds", "partner_cycles", "y")
     ax.axhline(1, color=GREY, ls=":", lw=1, label="its slot")

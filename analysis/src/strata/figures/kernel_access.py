@@ -88,7 +88,6 @@ def shown(data: pd.DataFrame) -> Sequence[str]:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """What is drawn, and what is left out."""
     left = sum(here.line.nunique() - len(shown(here)) for _, here in data.groupby("unit"))
     counted = data[["predicted_per_request", "counted_per_request"]].dropna()
     unlike = (counted.predicted_per_request != counted.counted_per_request).sum()
@@ -107,7 +106,6 @@ def caption(data: pd.DataFrame) -> str:
     beside=beside,
 )  # fmt: skip
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """One panel for global and local memory, one for shared; a name for each source line."""
     sections = [(unit, here) for unit in MOVED if len(here := data[data.unit == unit])]
     line = 0.6 if in_column(figure) else 0.27
     panels = stacked(figure, [len(shown(here)) for _, here in sections], line)

@@ -58,7 +58,6 @@ def crossing(rows: Mapping[str, Row]) -> Row | None:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The exchanges, the cost of crossing, and the sides."""
     rows = data.attrs["rows"]
     cost, fabric = crossing(rows), rows.get("fabric_sectors_per_access")
     return prose(
@@ -90,12 +89,8 @@ def _both(rows: Mapping[str, Row], kind: str) -> list[str]:
     return valid if len(valid) == len(found) else []
 
 
-@figure(
-    "l2_partition", "The halves of L2, and crossing between them", order=8,
-    data=data, caption=caption,
-)  # fmt: skip
+@figure("l2_partition", "The halves of L2, and crossing between them", 8, data, caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Exchanges SM by SM; below, the share of near lines, which separates the sides."""
     rows = data.attrs["rows"]
     ratios = (2.5, 1) if "near_share" in rows else (1,)
     panels = figure.subplots(len(ratios), squeeze=False, sharex=True, height_ratios=ratios)[:, 0]

@@ -49,9 +49,10 @@ def data(run: Run) -> pd.DataFrame:
             "predicted_seconds": step.predicted.get(phase),
             "traced_step_seconds": step.traced, "timed_step_seconds": step.timed,
             "valid": step.first.valid, "case": step.first.case, "_step": step, "_row": row,
-            "_label": f"{rung_name(step.first)}, {_title(step)}" if phase == next(iter(step.phases), "") else "",
+            "_label": f"{rung_name(step.first)}, {_title(step)}" if phase in first else "",
         }
         for step in sorted(found, key=lambda step: order.index(step.first.benchmark))
+        for first in [[*step.phases][:1]]
         for phase in PHASES
         for row in [step.phases.get(phase)]
         if row or phase in step.predicted
@@ -59,7 +60,6 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The measure, and the rules of the predictions."""
     methods = {step.first.method for step in data["_step"]}
     return prose(
         "The time of a step of each rung's best case, by phase: medians of samples that were "
@@ -92,7 +92,6 @@ def _bars(ax: Axes, rows: pd.DataFrame, place: float, column: str) -> None:
 
 @figure("ladder_time", "Where the time of a step goes", order=202, data=data, caption=caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """A panel per place with two bars per rung: traced, and below it predicted with the rest."""
     wide, places = not _style.in_column(figure), parts(data, "place")
     panels = stacked(figure, [here.rung.nunique() for _, here in places], 0.4)
     for phase, colour in COLOURS.items():  # keys of a step in order, filled for hollow bars too

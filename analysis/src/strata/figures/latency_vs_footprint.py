@@ -127,7 +127,6 @@ def labelled(found: dict[str, pd.DataFrame]) -> str:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The walk, every plateau, and the marks."""
     several = ", or nearest to farthest SM where every SM loads, each with one load in flight"
     each = "; ".join(
         f"{LOOKS.get(space, (space,))[0]} {', '.join(here.words + ' ' + here['where'])}"
@@ -145,12 +144,8 @@ def caption(data: pd.DataFrame) -> str:
     )
 
 
-@figure(
-    NAME, "Latency of every level of the hierarchy", order=5, data=data, caption=caption,
-    size=(7, 4.2),
-)  # fmt: skip
+@figure(NAME, "Latency of every level of the hierarchy", 5, data, caption, size=(7, 4.2))
 def draw(data: pd.DataFrame, ax: Axes) -> None:
-    """A line for each space, dashed where every SM walks; the steps of one of them have labels."""
     data, narrow = data[data.load_cycles > 0], in_column(ax)
     alone = {*data.curve[data.cores == "one"]}
     for space in ordered(data.curve, tuple(LOOKS)):

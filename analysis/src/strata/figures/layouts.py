@@ -57,7 +57,6 @@ def by_layout(
 
 
 def _bars(ax: Axes, data: pd.DataFrame, value: str, low: str, high: str) -> None:
-    """Bars of the layouts of a panel, with values and whiskers."""
     colours = [LAYOUTS.get(name, (GREY,))[0] for name in data.layout]
     mark_rows(ax.barh(data["at"], data[value], 0.7, color=colours), data)
     ends = data[[value, high]].max(axis=1)
@@ -70,7 +69,6 @@ def _bars(ax: Axes, data: pd.DataFrame, value: str, low: str, high: str) -> None
 
 
 def data_alone(run: Run) -> pd.DataFrame:
-    """A line for each level, set of fields and layout."""
     return columns(
         of_items(latency_bars(run.of("layout_read")), _place, "cycles"),
         "fields", "layout", "unit", level="residency", median="value", p5="_item.p5.value",
@@ -89,12 +87,8 @@ def _caption_alone(data: pd.DataFrame) -> str:
     )
 
 
-@figure(
-    "layout_latency", "Latency of a warp-read by memory layout", order=10, data=data_alone,
-    caption=_caption_alone,
-)  # fmt: skip
+@figure("layout_latency", "Latency of a warp-read by memory layout", 10, data_alone, _caption_alone)
 def draw_alone(data: pd.DataFrame, figure: Figure) -> None:
-    """Medians over warps from zero, their whiskers, and the arithmetic part."""
     for ax, _, here in by_layout(figure, data, "level"):
         _bars(ax, here, "median", "p5", "p95")
         inner = here[here.valid & here.arithmetic.notna()]
@@ -123,7 +117,6 @@ def data(quantity: str, run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The measure and its spread."""
     row = data["_row"][0]
     what = "warps on each SM" if row.backend == "cuda" else "chains that each core interleaves"
     return prose(
@@ -177,7 +170,6 @@ for name, title, order, quantity in (
 
 
 def data_moved(run: Run) -> pd.DataFrame:
-    """The rules of each generation, and the counts."""
     return pd.DataFrame(
         {
             "fields": ratio.fields, "generation": ratio.generation, "layout": ratio.layout,
@@ -216,12 +208,9 @@ def _periods(data: pd.DataFrame) -> dict[str, str]:
     return names
 
 
-@figure(
-    "bytes_moved", "Bytes moved per byte used", order=14, data=data_moved, caption=_caption_moved
-)
+@figure("bytes_moved", "Bytes moved per byte used", 14, data_moved, _caption_moved)
 def draw_moved(data: pd.DataFrame, figure: Figure) -> None:
-    """Bars: by the rules of each generation. Diamonds: counted, with the range over cases."""
-    data = data.assign(period=data.generation.map(_periods(data)))
+    data = data.assign(period=data.generation.map(_periods(data)).fillna(data.generation))
     for ax, _, here in by_layout(figure, data, "period"):
         ruled, counts = here[~here["_counted"]], here[here["_counted"]]
         _bars(ax, ruled.drop_duplicates("layout"), "moved_over_used", "low", "high")
@@ -238,7 +227,6 @@ INVALID = {"color": "#b03a00", "style": "italic"}
 
 
 def data_proof(run: Run) -> pd.DataFrame:
-    """Every counted share of every case."""
     return pd.DataFrame(
         {
             "level": share.level, "fields": share.fields, "layout": share.layout,
@@ -267,7 +255,6 @@ def _percent(values: "pd.Series[float]") -> str:
     "touches a sector twice hits L1 by itself. Orange: some cases are invalid.",
 )  # fmt: skip
 def draw_proof(data: pd.DataFrame, figure: Figure) -> None:
-    """A table for each claimed level and set of fields: layouts by shares."""
     for ax, _, here in by_layout(figure, data, "level", line=0.29):
         for (at, share), cases in parts(here, ["at", "share"]):
             x, words = list(SHARES).index(share), _percent(cases.counted)

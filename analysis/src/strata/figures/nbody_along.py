@@ -37,7 +37,6 @@ def _lines(found: Sequence[AxisPoint], axis: str, **more: str) -> pd.DataFrame:
 
 
 def _draw_lines(ax: Axes, data: pd.DataFrame, name: str, spread: str = "") -> None:
-    """One line per problem against the axis, with ticks at its values."""
     for problem, here in parts(data.dropna(subset=[name]), "problem"):
         colour, marker = PROBLEMS[problem]
         look = {"color": colour, "marker": marker, "label": size_words(here["_row"].iloc[0])}
@@ -71,7 +70,6 @@ def unrolled(run: Run) -> pd.DataFrame:
     "128 (Siegel, Ributzka and Li 2009, IV-A).",
 )  # fmt: skip
 def draw_unroll(data: pd.DataFrame, ax: Axes) -> None:
-    """One line per problem over its own loop; open marks for published values."""
     numbers = [RATE, "low", "high"]
     _draw_lines(
         ax, data.assign(**{name: data[name] / data["_first"] for name in numbers}), RATE, "band"
@@ -86,7 +84,6 @@ def draw_unroll(data: pd.DataFrame, ax: Axes) -> None:
 
 
 def blocks(run: Run) -> pd.DataFrame:
-    """The rates of the rung block size, with their occupancy."""
     found = along(run, "block_size", "block_size")
     return _lines(found, "block_size", occupancy_percent="_item.occupancy.value")
 
@@ -99,7 +96,6 @@ def blocks(run: Run) -> pd.DataFrame:
     "Ributzka and Li 2009, IV).",
 )  # fmt: skip
 def draw_blocks(data: pd.DataFrame, figure: Figure) -> None:
-    """The rate, and below it the occupancy if counted: one line per problem."""
     rows = 1 + int(data.occupancy_percent.notna().any())
     rate, *below = figure.subplots(rows, 1, squeeze=False, sharex=True)[:, 0]
     _draw_rates(rate, data)
@@ -131,7 +127,6 @@ def _gpu_caption(data: pd.DataFrame) -> str:
 
 @figure("nbody_gpus", "n-body: several GPUs", order=225, data=gpus, caption=_gpu_caption)
 def draw_gpus(data: pd.DataFrame, figure: Figure) -> None:
-    """Rungs one below the other: the rate, and beside it the efficiency."""
     rungs = parts(data.assign(percent=100 * data.efficiency.astype(float)), "_rung")
     figure.set_figheight(0.6 + 2 * len(rungs))
     panels = figure.subplots(len(rungs), 2, squeeze=False)

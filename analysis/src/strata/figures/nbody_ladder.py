@@ -60,17 +60,14 @@ def _words(step: Best, common: str) -> Iterator[str]:
 
 
 def _sizes_of(rows: pd.Series) -> str:
-    """The different sizes of rows in words."""
     return " or ".join(rows.dropna().map(size_words).unique())
 
 
 def _problem_of(data: pd.DataFrame) -> str:
-    """The problem of the other cases in words."""
     return next((PROBLEM_WORDS[row.text("problem")] for row in data["_other"].dropna()), "")
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The measures, other sizes, limits and published rates."""
     others, seconds = _sizes_of(data["_other"]), _sizes_of(data["_second"])
     codes = "; ".join(map(_cited, _published(data)))
     return prose(
@@ -90,7 +87,6 @@ def caption(data: pd.DataFrame) -> str:
 
 @figure("nbody_ladder", "The n-body ladder", order=200, data=data, caption=caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Rungs in ladder order, other cases as marks in lanes, limits as strokes, others' codes."""
     codes = _published(data)
     lines = data.assign(_panel="", _what="interactions", per_second=data.interactions_per_second)
     ((ax, _),) = _ladder.panels(figure, lines, data.attrs["common"])
@@ -105,7 +101,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
         points(ax, shown, "value", "at", marker=marker, label=label, **look)
     if codes:
         rates, places = [code.rate for code in codes], range(len(data), len(data) + len(codes))
-        words = [f"{quantity(code.rate, '1/s')}{_bodies(code, '   ({})')}" for code in codes]
+        words = [quantity(code.rate, "1/s") for code in codes]
         theirs(ax, rates, places, map(_cited, codes), label="others' code", ms=5.5)
         beside_marks(ax, words, rates, places)
         listed(ax, [*data["_name"], *(code.label for code in codes)])
@@ -118,11 +114,8 @@ def _published(data: pd.DataFrame) -> Sequence[reference.Published]:
     return published(row.device, size(row)[1])
 
 
-def _bodies(code: reference.Published, words: str) -> str:
-    return words.format(f"{count(code.bodies)} bodies") if code.bodies else ""
-
-
 def _cited(code: reference.Published) -> str:
+    bodies = f"; {count(code.bodies)} bodies" if code.bodies else ""
     doubt = f"; in doubt: {code.origin.doubt}" if code.origin.doubt else ""
     source = f"{code.origin.text}; {code.origin.locator}) {reference.cite(*code.origin.keys)}"
-    return f"{code.label} ({code.implementation}{_bodies(code, '; {}')}{doubt}; {source}"
+    return f"{code.label} ({code.implementation}{bodies}{doubt}; {source}"

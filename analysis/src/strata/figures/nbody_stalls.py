@@ -37,7 +37,6 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The measure, and the numbers beside the bars."""
     return (
         "Counted in one step of each rung's fastest case "
         f"({mode(data['_row'].map(size_words))}, or as named): the share of the time of all "
@@ -46,11 +45,8 @@ def caption(data: pd.DataFrame) -> str:
     )
 
 
-@figure(
-    "nbody_stalls", "n-body: what warps wait for", order=221, data=data, caption=caption
-)  # fmt: skip
+@figure("nbody_stalls", "n-body: what warps wait for", 221, data, caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """A stacked bar for each rung, of the size of most."""
     common = mode(data["_row"].map(size_words))
     data = data.drop_duplicates("rung")
     narrow = figure.get_figwidth() < COLUMN

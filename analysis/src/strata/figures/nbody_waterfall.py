@@ -46,7 +46,6 @@ def segments(change: Change) -> Iterator[tuple[str, float, float]]:
 
 
 def data(run: Run) -> pd.DataFrame:
-    """The steps by problem and size, in the order of the ladder."""
     steps = changes(run)
     lines = of_items(steps, lambda step: step.after.case, "after")
     names = [f"factor_{name}" for name in FACTORS]
@@ -63,7 +62,6 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The measure, the factors, the rules of predictions."""
     rules = "; ".join(RULE_WORDS[rule] for rule in data.predicted_by.dropna().unique())
     return prose(
         "Strokes and numbers: the rate of a rung over that of the rung that it changes, both for "
@@ -80,7 +78,6 @@ def caption(data: pd.DataFrame) -> str:
 
 @figure("nbody_waterfall", "The steps of the n-body ladder", order=220, data=data, caption=caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Problems side by side, in a column below: bars of factors, marks of what they explain."""
     steps = data["_item"]
     data["name"] = [f"{rung_name(s.rung)}\nover {rung_name(s.before.benchmark)}" for s in steps]
     data["place"] = [f"{PROBLEM_WORDS[s.problem]},\n{size_words(s.after)}" for s in steps]

@@ -62,7 +62,6 @@ def _best(lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(run: Run) -> pd.DataFrame:
-    """One line per rung, place and size, in ladder order."""
     lines = _rates(_rows(run), run)
     if lines.empty:
         return lines
@@ -92,7 +91,6 @@ def data(run: Run) -> pd.DataFrame:
     "tests: distances that the rung computed per neighbour found.",
 )  # fmt: skip
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """One panel per problem, distribution and world, in ladder order."""
     for _ in _ladder.panels(figure, data):
         pass
 
@@ -135,7 +133,6 @@ def data_of_cells(run: Run) -> pd.DataFrame:
     "agents, after the rung's name.",
 )  # fmt: skip
 def draw_cells(data: pd.DataFrame, figure: Figure) -> None:
-    """One column per place: steps per second, and below them tests per neighbour."""
     rungs, sizes, places = (
         [*data.rung.unique()],
         sorted(data.agents.unique()),
@@ -165,7 +162,6 @@ LIMITS = ("issue_limit", "bytes_limit")
 
 
 def data_of_sizes(run: Run) -> pd.DataFrame:
-    """The rungs measured with several numbers of agents at one place."""
     rows = _rows(run)
     lines = _rates(rows, run)
     if lines.empty:
@@ -193,7 +189,6 @@ def published(row: Row) -> Sequence[Published]:
 
 
 def caption_of_sizes(data: pd.DataFrame) -> str:
-    """The measures, the limits, and what is published."""
     others = dict.fromkeys(search for row in data["_row"] for search in published(row))
     sources = dict.fromkeys(key for search in others for key in search.origin.keys)
     doubts = [
@@ -220,7 +215,6 @@ def caption_of_sizes(data: pd.DataFrame) -> str:
     caption=caption_of_sizes,
 )  # fmt: skip
 def draw_sizes(data: pd.DataFrame, figure: Figure) -> None:
-    """One panel per place, one line per rung; dotted in its colour: its limit."""
     rungs = [*data.rung.unique()]
     authors = [*dict.fromkeys(search.label for search in reference.neighbours())]
     for ax, place, here in _style.panels(figure, data, "_panel"):

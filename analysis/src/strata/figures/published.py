@@ -57,7 +57,6 @@ def _tooltip(mark: Mark, title: Any, unit: Any) -> Row | str:
 
 
 def data(panels: Mapping[str, tuple[str, str]], run: Run) -> pd.DataFrame:
-    """A line for each mark, by panel and generation."""
     levels = tuple(panels)
     marks = (
         published.bandwidth_marks(run.rows, levels)
@@ -78,7 +77,6 @@ def data(panels: Mapping[str, tuple[str, str]], run: Run) -> pd.DataFrame:
 
 
 def caption(words: str, data: pd.DataFrame) -> str:
-    """The words of the figure, the sources and their doubts."""
     marks = [*data["_mark"]]
     doubted = grouped((mark for mark in marks if mark.doubt), lambda mark: mark.doubt)
     doubts = "; ".join(f"{reason} {_cited(found)}" for reason, found in doubted.items())
@@ -93,7 +91,6 @@ def caption(words: str, data: pd.DataFrame) -> str:
 
 
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """A line for each GPU, those of a generation below its name; a panel for each unit."""
     names = {OWN: OWN}
     for generation in filter({*data.generation}.__contains__, GENERATIONS):
         gpus = data.gpu[data.generation == generation].unique()

@@ -23,7 +23,6 @@ PAIR = 2
 
 
 def data(run: Run) -> pd.DataFrame:
-    """The counted cases, by SMs and by delay."""
     rows = rows_of(run, "request_merging", sms=0, delay=0)
     lines = rows[rows.quantity == "l2_sectors_per_missed_sector"].drop_duplicates("case")
     names = ("delay_cycles", "first_load_cycles", "other_load_cycles")
@@ -45,7 +44,6 @@ def modelled(sms: "pd.Series[int]") -> "pd.Series[float]":
 
 
 def caption(data: pd.DataFrame) -> str:
-    """How many requests merge, and until when."""
     valid = data[data.valid]
     at_once = valid[valid.delay_asked_cycles == 0]
     pairs = valid[valid.sms == PAIR]
@@ -67,12 +65,8 @@ def caption(data: pd.DataFrame) -> str:
     )
 
 
-@figure(
-    "request_merging", "Requests of several SMs for the same line", order=22,
-    data=data, caption=caption,
-)  # fmt: skip
+@figure("request_merging", "Requests of several SMs for the same line", 22, data, caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Simultaneous loads by the number of SMs; beside them by the cycles between the loads."""
     left, right = grid(figure, 2)
     data = data.assign(share=100 * data.share_that_reaches_l2)
     at_once = data[data.delay_asked_cycles == 0]

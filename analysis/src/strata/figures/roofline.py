@@ -57,7 +57,6 @@ def data_of(form: Form, found: Sequence[Entry]) -> pd.DataFrame:
 
 
 def data(form: Form, run: Run) -> pd.DataFrame:
-    """The ceilings and points of a run."""
     return data_of(form, entries([run], form))
 
 
@@ -84,7 +83,6 @@ def shown(points: Sequence[Point]) -> dict[str, list[Point]]:
 
 
 def caption(form: Form, data: pd.DataFrame) -> str:
-    """The meaning of lines and points, what was counted, and what is impossible."""
     entries = [*data["_entry"]]
     points, ceilings, above = points_of(entries), ceilings_of(entries), problems(entries)
     lost = dict.fromkeys(one.name for one in ceilings if not one.row.valid)
@@ -132,7 +130,6 @@ def _kernels(points: Sequence[Point]) -> str:
 
 
 def draw(form: Form, data: pd.DataFrame, figure: Figure) -> None:
-    """A panel for each run, all with the same axes."""
     runs = grouped(data["_entry"], attrgetter("run"))
     ends = np.array([limits(ceilings_of(mine)) for mine in runs.values()])
     least, most = ends.min(axis=0), ends.max(axis=0)
@@ -155,7 +152,6 @@ def draw(form: Form, data: pd.DataFrame, figure: Figure) -> None:
 
 
 def _draw_ceilings(ax: Axes, found: Sequence[Ceiling], unit: float, form: Form) -> None:
-    """Slopes up to the peak, with text along them, and peaks from the steepest slope on."""
     narrow = in_column(ax)
     steepest = max(ceiling.value for ceiling in found if ceiling.roof and ceiling.sloped)
     peak = max(ceiling.value for ceiling in found if ceiling.roof and not ceiling.sloped)
@@ -189,7 +185,6 @@ def _draw_ceilings(ax: Axes, found: Sequence[Ceiling], unit: float, form: Form) 
 
 
 def _draw_kernels(ax: Axes, points: Sequence[Point], unit: float) -> None:
-    """The points of each kernel, joined at its rate, and beside the panel its name and rate."""
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     narrow = in_column(ax)
     kernels = shown(points)

@@ -50,7 +50,6 @@ def kernels(run: Run, benchmark: str, **axes: Any) -> pd.DataFrame:
 
 
 def data(run: Run) -> pd.DataFrame:
-    """Times by events, or by a CPU's clock, in the order of the panels."""
     lines = kernels(run, "short_words", element=0, order="?", group=0, access="?")
     lines = lines[lines.order.isin(ORDERS) & lines.access.isin(FORMS)]
     lines = in_order(lines, "element", "order", "access", "group")
@@ -81,7 +80,6 @@ def ratios(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """What was added, and which ratios the last panel shows."""
     return prose(
         "Addition of two matrices of 2 MiB per core: their bytes over the time of one more "
         "addition. Coalesced: row by row; uncoalesced: column by column."
@@ -95,11 +93,8 @@ def caption(data: pd.DataFrame) -> str:
     )
 
 
-@figure(
-    "short_words", "Short words and uncoalesced accesses", order=64, data=data, caption=caption
-)  # fmt: skip
+@figure("short_words", "Short words and uncoalesced accesses", 64, data, caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """One panel per element width, and one for the ratios."""
     host = data["_row"][0].backend == "host"
     shown = data.assign(low=data["_low"], high=data["_high"])
     elements = parts(shown, "element_bytes")
@@ -121,7 +116,6 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
 
 
 def _draw_ratios(ax: Axes, here: pd.DataFrame, device: str) -> None:
-    """Published speed-ups, and below each the same ratio here."""
     names = [name for name, *_ in SPEED_UPS]
     shown = here.assign(at=[names.index(name) + 0.14 for name in here.index])
     points(ax, shown, "value", "at", "x", color="k", marker="o", ls="", label=device)

@@ -73,7 +73,6 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """What the patterns are, and which is furthest from the model."""
     furthest = ""
     known = data[data.valid & data.share_of_sectors_at_stride_1.notna()]
     if len(known):
@@ -98,11 +97,8 @@ def caption(data: pd.DataFrame) -> str:
     )
 
 
-@figure(
-    "stride_gather", "Strides, misalignments and gathers", order=62, data=data, caption=caption
-)  # fmt: skip
+@figure("stride_gather", "Strides, misalignments and gathers", 62, data, caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Patterns from top to bottom, levels from left to right, with one scale of bandwidth."""
     levels = [*data.level.unique()]
     patterns = [pattern for pattern in PATTERNS if pattern in {*data.pattern}]
     figure.set_figheight(0.7 + 1.8 * len(patterns))

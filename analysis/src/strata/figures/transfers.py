@@ -7,7 +7,6 @@ others. Breitbart packs many small pieces into one copy, because starting a copy
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
-from math import inf
 
 import numpy as np
 import pandas as pd
@@ -58,24 +57,25 @@ def _lines(found: Sequence[Point]) -> pd.DataFrame:
             "seconds_predicted": point.predicted, "held_out": point.held_out,
             "bytes_per_second": point.bandwidth and point.bandwidth.value,
             "valid": point.row.valid, "case": point.row.case, "_row": point.row,
-            "_point": point, "_label": _label(point),
+            "_point": point,
+            "_label": f"{_name(point.memory)} {_name(point.direction)}, {size(point.bytes)}"
+                      f"{pieces}{packed}",
         }
         for point in found
+        for pieces in [f" in {point.pieces} pieces" if point.pieces > 1 else ""]
+        for packed in [", packed" if point.packing == "packed" else ""]
     )  # fmt: skip
 
 
 def transfers(run: Run) -> pd.DataFrame:
-    """Transfers in one piece."""
     return _lines([point for point in points(run.of("transfers")) if point.pieces == 1])
 
 
 def small_copies(run: Run) -> pd.DataFrame:
-    """Transfers of many pieces."""
     return _lines([point for point in points(run.of("transfers")) if point.pieces > 1])
 
 
 def peer_copies(run: Run) -> pd.DataFrame:
-    """Copies and loads between GPUs."""
     unused = ["pieces", "packing", "seconds_predicted", "held_out"]
     lines = _lines(peer_accesses(run)).rename(columns={"memory": "way"})
     return lines.drop(columns=unused, errors="ignore")
@@ -100,7 +100,6 @@ def _name(word: str) -> str:
 
 
 def _draw_times(ax: Axes, here: pd.DataFrame, pieces: Sequence[int]) -> None:
-    """Marks, crosses for held-out sizes, fitted lines (thin without a fit), and crossings."""
     fitted, crossings = lines(here["_point"]), break_evens(here["_point"])
     here = here.assign(key=[point.key for point in here["_point"]])
     for key, some in parts(here, "key"):
@@ -113,21 +112,15 @@ def _draw_times(ax: Axes, here: pd.DataFrame, pieces: Sequence[int]) -> None:
             along = np.geomspace(min(line.sizes), max(line.sizes), 200)
             along = along[line.alpha + line.beta * along > 0]
             ax.plot(along, line.alpha + line.beta * along, color=colour, ls=style, lw=0.9)
-        else:
-            valid = some[some.valid]
-            ax.plot(valid.bytes, valid.seconds, color=colour, ls=style, lw=0.6)
+        look = {"color": colour, "marker": marker, "ms": ms, "ls": "" if line else style, "lw": 0.6}
         held_out = some["_held_out"]
-        look = {"color": colour, "marker": marker, "ms": ms, "ls": "", "label": label}
-        points_of(ax, some[~held_out], "bytes", "seconds", "y", **look)
-        if held_out.any():
-            look |= {"marker": "X", "ms": 4.6, "label": "held out of the fit"}
-            points_of(ax, some[held_out], "bytes", "seconds", "y", **look)
+        points_of(ax, some[~held_out], "bytes", "seconds", "y", label=label, **look)
+        look |= {"marker": "X", "ms": 4.6, "ls": "", "label": "held out of the fit"}
+        points_of(ax, some[held_out], "bytes", "seconds", "y", **look)
         crossing = crossings.get((memory, direction, count))
         if line and crossing and packing == "none":
-            height = line.at(crossing.size)
-            span = [end for end in crossing.interval if 0 < end < inf]
-            ax.plot(span, [height] * len(span), color=colour, lw=2.2, alpha=0.45)
-            (star,) = ax.plot([crossing.size], [height], "*", c=colour, ms=9, label="break-even")
+            at = [crossing.size], [line.at(crossing.size)]
+            (star,) = ax.plot(*at, "*", c=colour, ms=9, label="break-even")
             hover(star, [f"break-even {size(round(crossing.size))}"])
     ax.set(yscale="log", ylabel="time")
     ax.yaxis.set_minor_formatter("")
@@ -135,7 +128,6 @@ def _draw_times(ax: Axes, here: pd.DataFrame, pieces: Sequence[int]) -> None:
 
 
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Time above bandwidth, or one row per memory of many pieces; one column per direction."""
     data = data.rename(columns={"way": "memory", "seconds_low": "low", "seconds_high": "high"})
     found = [*data["_point"]]
     data = data.assign(_held_out=[bool(point.held_out) for point in found])
@@ -210,32 +202,20 @@ def _caption(text: str, data: pd.DataFrame) -> str:
     )
 
 
-def _label(p: Point) -> str:
-    pieces = f" in {p.pieces} pieces" if p.pieces > 1 else ""
-    packed = ", packed" if p.packing == "packed" else ""
-    return f"{_name(p.memory)} {_name(p.direction)}, {size(p.bytes)}{pieces}{packed}"
-
-
-for name, title, order, data, text in (
-    (
-        "transfers", "Transfers between host and device", 90, transfers,
-        ("Time of one transfer by its caller's clock, from the first call to the end of "
-        "the wait (medians; bars: range of the samples), and the resulting bandwidth. "
-        "Pageable and pinned: copies by the runtime; mapped: a kernel accesses host "
-        "memory directly."),
-    ),
-    (
-        "small_copies", "Many small copies against one packed copy", 91, small_copies,
-        ("Time to transfer a payload that is split into pieces in host memory, by its "
-        "caller's clock (medians; bars: range of the samples): one copy per piece, or one "
-        "copy of a buffer that the host packs before it (unpacks after it), which the "
-        "time includes."),
-    ),
-    (
-        "peer_copy", "Copies between two GPUs", 92, peer_copies,
-        ("Time on the device of one copy between the memories of two GPUs, alone and "
-        "queued before it began (medians; bars: range of the samples), and the resulting "
-        "bytes per second, both directions together."),
-    ),
-):  # fmt: skip
-    figure(name, title, order=order, data=data, caption=partial(_caption, text))(draw)
+_TEXTS = {
+    "transfers": "Time of one transfer by its caller's clock, from the first call to the end of "
+    "the wait (medians; bars: range of the samples), and the resulting bandwidth. Pageable and "
+    "pinned: copies by the runtime; mapped: a kernel accesses host memory directly.",
+    "small_copies": "Time to transfer a payload that is split into pieces in host memory, by "
+    "its caller's clock (medians; bars: range of the samples): one copy per piece, or one copy "
+    "of a buffer that the host packs before it (unpacks after it), which the time includes.",
+    "peer_copy": "Time on the device of one copy between the memories of two GPUs, alone and "
+    "queued before it began (medians; bars: range of the samples), and the resulting bytes per "
+    "second, both directions together.",
+}
+for name, title, order, data in (
+    ("transfers", "Transfers between host and device", 90, transfers),
+    ("small_copies", "Many small copies against one packed copy", 91, small_copies),
+    ("peer_copy", "Copies between two GPUs", 92, peer_copies),
+):
+    figure(name, title, order, data, partial(_caption, _TEXTS[name]))(draw)

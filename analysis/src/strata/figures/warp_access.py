@@ -67,7 +67,6 @@ def _loads(lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_stride(run: Run) -> pd.DataFrame:
-    """The aligned loads."""
     lines = accesses(run, "coalescing")
     return _loads(lines[lines.misalignment == 0])
 
@@ -82,7 +81,6 @@ def by_misalignment(run: Run) -> pd.DataFrame:
 
 
 def conflicts(run: Run) -> pd.DataFrame:
-    """The accesses to shared memory."""
     lines = accesses(run, "bank_conflicts")
     lines = lines[lines.stride > 0]
     return columns(
@@ -96,7 +94,6 @@ def conflicts(run: Run) -> pd.DataFrame:
 
 
 def caption(what: str, data: pd.DataFrame) -> str:
-    """The meaning of lines and marks, and whether they agree."""
     known = data[["_predicted", "_counted"]].dropna()
     both = [(row.value, other.value) for row, other in known.itertuples(index=False)]
     equal = sum(abs(predicted - counted) <= 1e-9 * predicted for predicted, counted in both)
@@ -128,7 +125,6 @@ def _traffic(ax: Axes, data: pd.DataFrame, axis: str, label: str) -> None:
 
 
 def _times(ax: Axes, data: pd.DataFrame, name: str, label: str) -> None:
-    """A curve for each width, with the range of its samples."""
     shown, look = _of_rows(data, name, "stride_elements"), {"label": "{} B a lane", "ms": 3}
     series(ax, shown, "width", WIDTHS, "at", "value", "band", **look)
     ax.set(ylabel=label, ylim=(0, None))
@@ -146,7 +142,6 @@ def _times(ax: Axes, data: pd.DataFrame, name: str, label: str) -> None:
     ),
 )  # fmt: skip
 def draw_coalescing(data: pd.DataFrame, figure: Figure) -> None:
-    """Sectors, and below them cycles, one curve per width."""
     known = data[["_predicted", "_counted"]].notna().any(axis=None), data["_cycles"].notna().any()
     figure.set_figheight(0.7 + 2.1 * sum(known))
     panels = figure.subplots(int(sum(known)), sharex=True, squeeze=False)[:, 0]
@@ -170,7 +165,6 @@ def draw_coalescing(data: pd.DataFrame, figure: Figure) -> None:
     size=(7, 2.8),
 )  # fmt: skip
 def draw_misalignment(data: pd.DataFrame, ax: Axes) -> None:
-    """Sectors, one curve per width."""
     _traffic(ax, data, "misalignment_elements", "sectors per request")
     ax.set_xlabel("misalignment of the first lane (elements)")
 
@@ -187,7 +181,6 @@ def draw_misalignment(data: pd.DataFrame, ax: Axes) -> None:
     ),
 )  # fmt: skip
 def draw_conflicts(data: pd.DataFrame, figure: Figure) -> None:
-    """Wavefronts and times; one curve per width, a dot inside for stores."""
     timed = [
         (data[(data.operation == operation) & data[name].notna()], name, label)
         for name, operation, label in (

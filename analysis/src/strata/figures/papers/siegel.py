@@ -12,7 +12,7 @@ from strata.figures._plot import columns, figure, of_items, prose
 from strata.figures._style import WIDTHS, listed, lists, plain_log, series, theirs
 from strata.ladder import seeds
 from strata.ladder.best import copied
-from strata.ladder.rungs import rung_name
+from strata.ladder.rungs import rung_name, size
 from strata.model import level_name
 from strata.model.units import count, factor, short
 from strata.run import Run
@@ -41,12 +41,10 @@ def data_10(run: Run) -> pd.DataFrame:
     "over warps; whiskers: 5th to 95th percentile. Their cycles are printed only as bars.",
 )  # fmt: skip
 def draw_10(data: pd.DataFrame, figure: Figure) -> None:
-    """As the latency of all sets of fields."""
     layouts.draw_alone(data, figure)
 
 
 def data_11(run: Run) -> pd.DataFrame:
-    """The speed of each layout over aos."""
     gains = [one for one in seeds.layout_gains(run.of("layout_read")) if one.layout != "aos"]
     lines = of_items(
         gains, lambda gain: f"{level_name(gain.level)} {gain.layout}, {LOADS[gain.how][0]}"
@@ -62,7 +60,6 @@ def data_11(run: Run) -> pd.DataFrame:
 
 
 def caption_11(data: pd.DataFrame) -> str:
-    """The speeds here and in the paper."""
     best = data[data.valid & (data.layout == "soaoas")].to_dict("records")
     found = [
         f"{level_name(one['level'])} {LOADS[one['load']][0]} {factor(one['speed_over_aos'])}"
@@ -82,7 +79,6 @@ def caption_11(data: pd.DataFrame) -> str:
     data=data_11, caption=caption_11,
 )  # fmt: skip
 def draw_11(data: pd.DataFrame, figure: Figure) -> None:
-    """Filled marks: here. Open marks: printed in the paper."""
     most = max(data.speed_over_aos.max(), *seeds.SIEGEL_GAINS["CUDA 1.0"].values())
     for ax, _, here in layouts.by_layout(figure, data, "level", line=0.22):
         shown = here.assign(at=here["at"] + here.load.map({"alone": 0.15, "loaded": -0.15}))
@@ -116,11 +112,13 @@ LABELS = {
 
 def data_12(run: Run) -> pd.DataFrame:
     """The rungs at each number of particles, with the speed over the paper's first GPU code."""
-    found = [step for step in copied(run) if step.rung in RUNGS]
+    steps = copied(run)
+    steps = steps[steps.benchmark.isin(RUNGS)]
+    names = [f"{rung_name(row.benchmark)}, {count(size(row)[1])}" for row in steps["_row"]]
     lines = columns(
-        of_items(found, lambda step: f"{rung_name(step.rung)}, {count(step.bodies)}"),
-        rung="benchmark", particles="bodies", copied_step_time_seconds="value", low="minimum",
-        high="maximum", kernel_seconds="_item.kernel.value", _outside="_item.outside",
+        steps.assign(_label=names), rung="benchmark", particles="bodies",
+        copied_step_time_seconds="value", low="minimum", high="maximum",
+        kernel_seconds="kernel.value", _outside="outside",
     )  # fmt: skip
     if not lines.empty:
         times, valid = lines.copied_step_time_seconds, lines[lines.valid]
@@ -131,7 +129,6 @@ def data_12(run: Run) -> pd.DataFrame:
 
 
 def caption_12(data: pd.DataFrame) -> str:
-    """The measure, and what the paper gained."""
     listing = ", ".join(f"{gain:.2f} times ({what})" for what, gain in seeds.GRAVIT_GAINS)
     return prose(
         f"After Figure 12 of {CITED}, levels of optimisation at several problem sizes: a step by "
@@ -150,7 +147,6 @@ def caption_12(data: pd.DataFrame) -> str:
     order=320, data=data_12, caption=caption_12,
 )  # fmt: skip
 def draw_12(data: pd.DataFrame, figure: Figure) -> None:
-    """The levels by their time, its part outside the kernel, and their speed-up."""
     rungs = [rung for rung in RUNGS if rung in {*data.rung}]
     sizes = dict(zip(sorted({*data.particles}), WIDTHS.values(), strict=False))
     looks = {size: (f"{short(size)} particles", *look) for size, look in sizes.items()}

@@ -55,7 +55,6 @@ def _name(step: str, hardware: str, row: Row) -> tuple[str, str]:
 
 
 def caption(what: str, data: pd.DataFrame) -> str:
-    """Their hardware and ours, and what was not repeated."""
     missing = [name for name, *_ in seeds.THESSALY_STEPS if name not in {*data.step}]
     sizes = ", ".join(data["_row"].map(size_words).unique())
     return prose(
@@ -70,7 +69,6 @@ def caption(what: str, data: pd.DataFrame) -> str:
 
 
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Theirs open, ours filled, joined by lines, with the factor at the right."""
     unit = next(unit for unit in AXES if unit in data)
     wide = figure.get_figwidth() > COLUMN
     prefix, label = AXES[unit]

@@ -63,8 +63,9 @@ def data(run: Run) -> pd.DataFrame:
     lines = in_order(lines, "benchmark", "size", "angle_degrees", "form", **order)
     form = lines.form.map({form: words for form, (words, _) in FORMS.items()})
     lines["_name"] = lines.benchmark.map(KERNELS) + ", " + form
-    turned = lines.angle_degrees.map(", {}°".format, na_action="ignore").fillna("")
-    lines["_label"] = lines["_name"] + turned + lines["size"].map({"seed": "", "large": ", large"})
+    turned = lines.angle_degrees.astype(object).map(", {}°".format, na_action="ignore")
+    large = lines["size"].map({"seed": "", "large": ", large"})
+    lines["_label"] = lines["_name"] + turned.fillna("") + large
     both = zip(lines.benchmark, lines.form, strict=True)
     seconds = pd.Series([PUBLISHED.get(pair) for pair in both], dtype=float)
     return columns(
@@ -86,7 +87,6 @@ def _askew(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """What was timed, and what the paper does not state."""
     host = data["_row"].iloc[0].backend == "host"
     return prose(
         "Kernels of van den Braak, Mesman and Corporaal (2010): time of one image in a series, "
@@ -106,7 +106,6 @@ def caption(data: pd.DataFrame) -> str:
     data=data, caption=caption,
 )  # fmt: skip
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Times then and now, and below them the bandwidth that remains as rotations turn."""
     sections = (_draw_times, _beside(data)), (_draw_turned, _askew(data))
     found = [(drawing, here) for drawing, here in sections if len(here)]
     lengths = [len(here) if drawing is _draw_times else 6 for drawing, here in found]
@@ -141,7 +140,6 @@ def _draw_times(ax: Axes, data: pd.DataFrame) -> None:
 
 
 def _draw_turned(ax: Axes, data: pd.DataFrame) -> None:
-    """A colour for each form, a marker for each direction."""
     shown = data.assign(rate=data.useful_bandwidth, low=data["_low"], high=data["_high"])
     for (kernel, form), here in parts(shown, ["kernel", "form"]):
         words, colour = FORMS[form]
@@ -235,7 +233,6 @@ def _roofs(run: Run) -> Iterator[Item]:
 
 
 def caption_of_roofline(data: pd.DataFrame) -> str:
-    """What is drawn, and where the published values are printed."""
     return prose(
         "Additions of two matrices per second against additions per byte that must move, one "
         "addition per element. Black, grey and white: this GPU, matrices of 128 MiB, groups of "
@@ -253,7 +250,6 @@ def caption_of_roofline(data: pd.DataFrame) -> str:
     caption=caption_of_roofline,
 )  # fmt: skip
 def draw_roofline(data: pd.DataFrame, figure: Figure) -> None:
-    """Roofs as lines, kernels as the paper's marks; orange: the paper's own."""
     wide = not in_column(figure)
     figure.set_figheight(5.4 if wide else 7.4)
     ax = figure.add_subplot()
