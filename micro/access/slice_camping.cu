@@ -35,7 +35,7 @@ Benchmark declare() {
                          {"grid_time", "duration of the whole long launch, including start-up"},
                          {"core_clock", "clock of the core during the loads"},
                          {"sectors_per_request", "per warp-load, counted and modelled"},
-               {"memory_bytes_per_used_byte", "bytes read from memory per wanted byte"}},
+                         {"memory_bytes_per_used_byte", "bytes read from memory per wanted byte"}},
           .seconds_per_case = 0.05};
 }
 
