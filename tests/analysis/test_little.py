@@ -111,7 +111,7 @@ def test_the_line_is_in_the_figure_and_its_data(tmp_path: Path) -> None:
     with plotted(FIGURE, run) as figure:
         (law,) = (one for one in lines_of(figure) if one.get_label() == "Little's law")
         assert [y for _, y in points_of(law)] == pytest.approx(
-            [SMS * x / 140e-9 / 1e12 for x, _ in points_of(law)]
+            [SMS * x / 140e-9 for x, _ in points_of(law)]
         )
     caption = caption_of(FIGURE, run)
     assert "Little's law" in caption

@@ -23,7 +23,6 @@ from strata.run import Context, Run, tidy
 from strata.run.files import csv_bytes
 
 Draw = Callable[[pd.DataFrame, Any], None]
-Caption = str | Callable[[pd.DataFrame], str]
 FORMATS = ("png", "svg", "pdf")
 
 
@@ -40,7 +39,7 @@ class Plot:
     size: tuple[float, float]
     data: Callable[[Run], pd.DataFrame]
     draw: Draw
-    caption: Caption
+    caption: Callable[[pd.DataFrame], str]
     beside: Callable[[Sequence[Run]], pd.DataFrame] | None = None
 
     @property
@@ -80,9 +79,8 @@ class Plot:
         names = bad["_label"] if "_label" in data else bad["case"]
         build = context.build
         commit = build.commit[:12] + (" with uncommitted changes" if build.dirty else "")
-        words = self.caption if isinstance(self.caption, str) else self.caption(data)
         invalid = listed_invalid([name for name in names if name])
-        return f"{words}{invalid} {context.device.name}, commit {commit}."
+        return f"{self.caption(data)}{invalid} {context.device.name}, commit {commit}."
 
 
 def listed_invalid(labels: Sequence[str], shown: int = 4) -> str:
@@ -103,14 +101,15 @@ FIGURES: dict[str, Plot] = {}
 
 
 def figure(
-    name: str, title: str, *, order: int, data: Callable[[Run], pd.DataFrame], caption: Caption,
-    size: tuple[float, float] = (7.0, 3.6),
+    name: str, title: str, *, order: int, data: Callable[[Run], pd.DataFrame],
+    caption: str | Callable[[pd.DataFrame], str], size: tuple[float, float] = (7.0, 3.6),
     beside: Callable[[Sequence[Run]], pd.DataFrame] | None = None,
 ) -> Callable[[Draw], Draw]:  # fmt: skip
     """Register the decorated function as the drawing of a figure."""
 
     def register(draw: Draw) -> Draw:
-        FIGURES[name] = Plot(name, title, order, size, data, draw, caption, beside)
+        words = (lambda _: caption) if isinstance(caption, str) else caption
+        FIGURES[name] = Plot(name, title, order, size, data, draw, words, beside)
         return draw
 
     return register

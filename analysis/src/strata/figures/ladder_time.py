@@ -49,9 +49,10 @@ def data(run: Run) -> pd.DataFrame:
             "predicted_seconds": step.predicted.get(phase),
             "traced_step_seconds": step.traced, "timed_step_seconds": step.timed,
             "valid": step.first.valid, "case": step.first.case, "_step": step, "_row": row,
-            "_label": f"{rung_name(step.first)}, {_title(step)}" if phase == next(iter(step.phases), "") else "",
+            "_label": f"{rung_name(step.first)}, {_title(step)}" if phase in first else "",
         }
         for step in sorted(found, key=lambda step: order.index(step.first.benchmark))
+        for first in [[*step.phases][:1]]
         for phase in PHASES
         for row in [step.phases.get(phase)]
         if row or phase in step.predicted

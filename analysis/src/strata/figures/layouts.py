@@ -221,7 +221,7 @@ def _periods(data: pd.DataFrame) -> dict[str, str]:
 )
 def draw_moved(data: pd.DataFrame, figure: Figure) -> None:
     """Bars: by the rules of each generation. Diamonds: counted, with the range over cases."""
-    data = data.assign(period=data.generation.map(_periods(data)))
+    data = data.assign(period=data.generation.map(_periods(data)).fillna(data.generation))
     for ax, _, here in by_layout(figure, data, "period"):
         ruled, counts = here[~here["_counted"]], here[here["_counted"]]
         _bars(ax, ruled.drop_duplicates("layout"), "moved_over_used", "low", "high")

@@ -105,7 +105,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
         points(ax, shown, "value", "at", marker=marker, label=label, **look)
     if codes:
         rates, places = [code.rate for code in codes], range(len(data), len(data) + len(codes))
-        words = [f"{quantity(code.rate, '1/s')}{_bodies(code, '   ({})')}" for code in codes]
+        words = [quantity(code.rate, "1/s") for code in codes]
         theirs(ax, rates, places, map(_cited, codes), label="others' code", ms=5.5)
         beside_marks(ax, words, rates, places)
         listed(ax, [*data["_name"], *(code.label for code in codes)])
@@ -118,11 +118,8 @@ def _published(data: pd.DataFrame) -> Sequence[reference.Published]:
     return published(row.device, size(row)[1])
 
 
-def _bodies(code: reference.Published, words: str) -> str:
-    return words.format(f"{count(code.bodies)} bodies") if code.bodies else ""
-
-
 def _cited(code: reference.Published) -> str:
+    bodies = f"; {count(code.bodies)} bodies" if code.bodies else ""
     doubt = f"; in doubt: {code.origin.doubt}" if code.origin.doubt else ""
     source = f"{code.origin.text}; {code.origin.locator}) {reference.cite(*code.origin.keys)}"
-    return f"{code.label} ({code.implementation}{_bodies(code, '; {}')}{doubt}; {source}"
+    return f"{code.label} ({code.implementation}{bodies}{doubt}; {source}"

@@ -2,9 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
-
-import pandas as pd
+from typing import TYPE_CHECKING, NamedTuple
 
 from strata import reference
 from strata.ladder import rungs as ladder
@@ -12,6 +10,9 @@ from strata.model import Cited, Sentence
 from strata.model.cases import ratio
 from strata.model.units import factor, number
 from strata.run import Row, Run, grouped, tidy
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Best(NamedTuple):
@@ -155,12 +156,14 @@ def along(run: Run, rung: str, axis: str) -> tuple[AxisPoint, ...]:
     return tuple(points)
 
 
-def copied(run: Run) -> pd.DataFrame:
+def copied(run: Run) -> "pd.DataFrame":
     """The fastest case of every rung at every number of particles: a step of `gravit` with copies.
 
     In seconds; `kernel` is the row of its kernel alone, and `outside` the share of time outside of
     it, None if either is invalid.
     """
+    import pandas as pd
+
     cases, found = ladder.Cases(run), list[Row]()
     for places in ladder.by_place(cases.having("copied_step_time")).values():
         for _, rows in sorted(places.items()):
@@ -173,7 +176,7 @@ def copied(run: Run) -> pd.DataFrame:
     return lines.assign(kernel=pd.Series(kernels, dtype=object))
 
 
-def accuracies(run: Run) -> pd.DataFrame:
+def accuracies(run: Run) -> "pd.DataFrame":
     """The relative root mean square errors of all cases of the largest sizes.
 
     With the `bound` in the harness, and the position of the rung in the ladder as `_order`.

@@ -63,8 +63,9 @@ def data(run: Run) -> pd.DataFrame:
     lines = in_order(lines, "benchmark", "size", "angle_degrees", "form", **order)
     form = lines.form.map({form: words for form, (words, _) in FORMS.items()})
     lines["_name"] = lines.benchmark.map(KERNELS) + ", " + form
-    turned = lines.angle_degrees.map(", {}°".format, na_action="ignore").fillna("")
-    lines["_label"] = lines["_name"] + turned + lines["size"].map({"seed": "", "large": ", large"})
+    turned = lines.angle_degrees.astype(object).map(", {}°".format, na_action="ignore")
+    large = lines["size"].map({"seed": "", "large": ", large"})
+    lines["_label"] = lines["_name"] + turned.fillna("") + large
     both = zip(lines.benchmark, lines.form, strict=True)
     seconds = pd.Series([PUBLISHED.get(pair) for pair in both], dtype=float)
     return columns(
