@@ -21,10 +21,8 @@ from markupsafe import Markup
 from msgspec.structs import replace as changed
 
 from strata import figures
-from strata.compare import devices, words
-from strata.compare.changes import Comparison
-from strata.compare.output import sections
-from strata.compare.sections import Section, latex, markdown
+from strata.compare import Comparison, devices, words
+from strata.compare.changes import records
 from strata.figures import _compare_changes, _compare_devices
 from strata.figures._drawing import Picture, Spot, hits, picture
 from strata.figures._plot import FORMATS, Plot, published
@@ -56,13 +54,13 @@ def _key(row: Row) -> tuple[str, ...]:
 
 def _rows(spots: Iterable[Spot], found: Sequence[Comparison]) -> Mapping[tuple[str, ...], Row]:
     """Every row of the drawings, with its run among its parameters, and how it changed."""
-    changes = {_key(one.after): one for comparison in found for one in comparison.changes}
+    changes = {_key(line.after): line for one in found for line in records(one.rows)}
     rows = {_key(one.shown): one.shown for one in spots if isinstance(one.shown, Row)}
     for key, row in rows.items():
         params = {**row.params, "run": row.run}
-        if one := changes.get(key):
-            params["change"] = words.percent(one.change)
-            params["before"] = quantity(one.before.value, one.before.unit)
+        if line := changes.get(key):
+            params["change"] = words.percent(line.change)
+            params["before"] = quantity(line.before.value, line.before.unit)
         rows[key] = changed(row, case=f"{row.run}/{row.case}", params=params)
     return dict(sorted(rows.items()))  # so that those of a case follow each other
 
@@ -77,13 +75,13 @@ def write(
     """
     of = {run.context.run: run for one in found for run in (one.before, one.after)}
     runs = beside.runs if beside else [*of.values()]
-    parts = sections(found, beside)
+    parts = words.sections(found, beside)
     files: dict[str, bytes] = {}
     drawings: list[tuple[str, str, Picture]] = []
 
-    def told(stem: str, data: bytes, parts: Sequence[Section]) -> None:
+    def told(stem: str, data: bytes, parts: Sequence[words.Section]) -> None:
         files[f"{stem}.csv"] = data
-        for kind, text in (("md", markdown), ("tex", latex)):
+        for kind, text in (("md", words.markdown), ("tex", words.latex)):
             files[f"{stem}.{kind}"] = "\n".join(map(text, parts)).encode()
 
     def plotted(plot: Plot, data: pd.DataFrame) -> None:
@@ -98,7 +96,7 @@ def write(
         told("compare", words.data(found), parts[: len(found)])
         of_figures.append(_compare_changes.plot_of(found))
     if beside:
-        told("devices", devices.data(beside), parts[-1:])
+        told("devices", words.devices_data(beside), parts[-1:])
         of_figures += _compare_devices.plots_of(beside)
     for plot in of_figures:
         if not (data := plot.data(runs[0])).empty:
