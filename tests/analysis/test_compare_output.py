@@ -527,7 +527,7 @@ def test_loads_stand_in_cycles_and_nanoseconds_and_published_ones_with_their_sou
     of = side.numbers[(side.numbers.label == "L1") & (side.numbers["at"] == 2)]
     (theirs,) = records(of)  # of cycles: no clock is supposed
     assert theirs.row is None
-    known = [
+    known: list[tuple[float, float] | None] = [
         one.value.bounds
         for one in reference.latencies()
         if one.gpu.startswith("V100") and (one.level, one.unit) == ("l1", "cycles")

@@ -104,10 +104,12 @@ def test_a_line_for_each_rung_in_the_order_of_the_ladder(tmp_path: Path) -> None
         assert [name.get_text().split(" · ")[0] for name in ax.get_yticklabels()] == [
             "serial", "openmp", "cpu grid", "cpu packed", "cell array",
         ]  # fmt: skip
-        assert [bar.get_width() for bar in bars_of(figure)] == pytest.approx([1, 2, 6, 8, 9])
-        assert ax.get_xlabel() == "agent steps (10⁶/s)"
+        assert [bar.get_width() for bar in bars_of(figure)] == pytest.approx(
+            [1e6, 2e6, 6e6, 8e6, 9e6]
+        )
+        assert ax.get_xlabel() == "agent steps (1/s)"
         assert titles([ax]) == ["boids, uniform, radius 50"]
-        assert "6   3.00× openmp   2.86 tests" in [text.get_text() for text in ax.texts]
+        assert "6.00\u00a0M/s   3.00× openmp   2.86 tests" in [text.get_text() for text in ax.texts]
     lines = data_of(LADDER, run)
     steps = [line["speedup_over_it"] for line in lines]
     assert steps == ["", "2.0", "3.0", "", "1.5"], "over as many agents"
@@ -122,8 +124,6 @@ def test_the_best_valid_choice_of_a_rung_is_drawn(tmp_path: Path) -> None:
     )  # fmt: skip
     assert ["cells=0" in line["case"] for line in data_of(LADDER, run)] == [False, True]
     caption = caption_of(LADDER, run)
-    assert "Tests:" in caption
-    assert "over the rung" not in caption
     assert "openmp, boids, uniform, radius 50" in caption
 
 
@@ -136,8 +136,8 @@ def test_a_panel_for_each_problem_and_spread(tmp_path: Path) -> None:
         check_texts_of(figure)
         names = ["boids, clustered, radius 50", "boids, uniform, radius 50", "list, uniform"]
         assert titles(figure.axes) == names
-        assert figure.axes[2].get_xlabel() == "neighbours (10⁶/s)"
-        assert bars_of(figure)[2].get_width() == pytest.approx(14)
+        assert figure.axes[2].get_xlabel() == "neighbours (1/s)"
+        assert bars_of(figure)[2].get_width() == pytest.approx(14e6)
 
 
 def test_steps_and_tests_against_the_cells_of_each_rung(tmp_path: Path) -> None:
@@ -184,8 +184,8 @@ def test_a_line_for_each_rung_by_agents(tmp_path: Path) -> None:
         check_texts_of(figure)
         (ax,) = figure.axes
         assert labels_of(figure) == ["serial", "cpu grid"], "openmp has one number of agents"
-        assert values(ax, "serial") == [pytest.approx((4096, 1)), pytest.approx((16384, 0.3))]
-        assert [rate for _, rate in values(ax, "cpu grid")] == pytest.approx([5, 6])
+        assert values(ax, "serial") == [pytest.approx((4096, 1e6)), pytest.approx((16384, 3e5))]
+        assert [rate for _, rate in values(ax, "cpu grid")] == pytest.approx([5e6, 6e6])
     caption = caption_of(SCALE, run)
     assert "Dotted" not in caption
     assert "published" not in caption, "for a CPU"
@@ -213,7 +213,7 @@ def test_the_least_limit_is_drawn(
     assert found == pytest.approx(wanted)
     with plotted(SCALE, run) as figure:
         rates = [rate for _, rate in values(figure.axes[0], "serial")]
-        assert rates == pytest.approx([7e3 if place else 1e3] * 2)
+        assert rates == pytest.approx([7e9 if place else 1e9] * 2)
         assert labels_of(figure)[-1] == "limit"
     assert "Dotted" in caption_of(SCALE, run)
 
@@ -233,9 +233,9 @@ def test_published_rates_are_open_marks_beside_a_gpu(tmp_path: Path) -> None:
         check_texts_of(figure)
         of = {ax.get_title("left"): ax for ax in figure.axes}
         seed = values(of["boids, uniform, radius 200"], "Breitbart 2008, GeForce 8800 GTS")
-        assert seed == [(16384, 0.344064), (32768, 1.96608), (262144, 1.31072)]
+        assert seed == [(16384, 344064), (32768, 1966080), (262144, 1310720)]
         circles = values(of["circles, uniform"], "FLAME GPU 2, H100 PCIe")
-        assert circles == [pytest.approx((1_000_000, 472.1))]
+        assert circles == [pytest.approx((1_000_000, 472.1e6))]
         assert values(of["list, uniform"], "nvalchemi, H100 SXM")
         assert not hollow_of(of["boids, clustered, radius 50"]), "nothing is published"
     caption = caption_of(SCALE, run)

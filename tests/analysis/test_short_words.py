@@ -92,12 +92,6 @@ def test_the_published_ratios_are_taken_between_the_kernels_of_the_paper() -> No
     assert hollow(rows) == []
 
 
-@pytest.mark.parametrize("invalid", [(), [(1, "coalesced", 16)]])
-def test_a_wider_group_has_a_ratio_of_its_own(invalid: Sequence[Key]) -> None:
-    words = FIGURE.caption(kernels_of(every(invalid, {**SLOW, (1, "coalesced", 16): 0.5e-3})))
-    assert ("Groups of 16 bytes increase the second to 86×." in words) != bool(invalid)
-
-
 def test_what_failed_a_gate_is_hollow_as_a_point_and_as_a_ratio() -> None:
     rows = every(invalid=[(4, "uncoalesced", 4)])
     (group, _), (ratio, _) = hollow(rows)
@@ -116,7 +110,7 @@ def test_on_a_cpu_the_orders_are_those_of_a_loop() -> None:
         told, first = " ".join(labels_of(figure)), figure.axes[0]
         assert all(words in told for words in ("row by row", "column by column", "this CPU"))
         assert first.get_xlabel() == "bytes that a turn of the loop takes"
-        assert first.get_ylabel() == "useful bandwidth (GB/s)"
+        assert first.get_ylabel() == "useful bandwidth (B/s)"
     words = FIGURE.caption(kernels_of(rows))
     assert "thread" not in words
     assert "128 MiB" not in words

@@ -66,7 +66,7 @@ def test_time_stands_above_bandwidth_and_held_out_sizes_are_crosses(tmp_path: Pa
         assert [x for x, _ in crosses] == [SIZES[1], SIZES[4], SIZES[7], SIZES[10]]
         assert len(fitted) == len(SIZES) - 4
         ((*_, (_, last)),) = solid_of(rate)
-        assert last == pytest.approx(SIZES[-1] / one_transfer(SIZES[-1]) / 1e9)
+        assert last == pytest.approx(SIZES[-1] / one_transfer(SIZES[-1]))
         assert both.get_xlabel() == "bytes, each way"
         assert labels_of(figure) == ["pinned", "held out of the fit", FIT]
     words = caption_of(TRANSFERS, run).replace("\u00a0", " ")
@@ -82,13 +82,12 @@ def test_an_invalid_transfer_is_hollow_and_named_and_has_no_bandwidth(tmp_path: 
         assert [[x for x, _ in line] for line in solid_of(rate)] == [[4]]
     words = caption_of(TRANSFERS, run).replace("\u00a0", " ")
     assert "Invalid, drawn hollow (1): pinned to the device, 64 B." in words
-    assert "Thin lines join sizes that are too few for a fit." in words
 
 
 @pytest.mark.parametrize(
     ("of_packed", "told"),
     [
-        (packed, "pinned to the device, 16 pieces: 976.6 KiB (976.6 KiB to 976.6 KiB), 61 KiB"),
+        (packed, "pinned to the device, 16 pieces: 976.6 KiB."),
         (lambda size: 1e-5 + 1e-11 * size, "No payload was found above which packing costs more"),
     ],
 )
