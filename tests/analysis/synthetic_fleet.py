@@ -24,7 +24,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from msgspec.structs import replace
 
 from strata.compare.changes import better
-from strata.compare.wander import LEAST
+from strata.compare.noise import LEAST
 from strata.fleet import dataset, judge
 from strata.fleet.dataset import Entry, Line
 from strata.fleet.sites import site

@@ -69,12 +69,9 @@ def test_a_level_gives_at_most_what_is_proven(
     assert hierarchy(run).numbers("l2")["bandwidth"].value == rate
     (headline,) = (one for one in headlines.headlines(run) if one.what.startswith("L2 bandwidth"))
     assert headlines.as_data(run)["numbers"][headline.what]["value"] == rate
-    all_ = next(
-        g for g in devices.side_by_side([run, run]).groups if g.panel.name == "bandwidth_all"
-    )
-    number = dict(all_.lines)["L2"][0]
-    assert number
-    assert number.value == pytest.approx(rate / 1e9)
+    side = devices.side_by_side([run, run]).numbers
+    of_all = side[(side.panel == "bandwidth_all") & (side.label == "L2")]
+    assert of_all.value.tolist() == pytest.approx([rate / 1e9] * 2)
     (roof,) = (one for one in ceilings(run, FLOP) if one.level == "l2" and one.roof)
     assert (roof.name, roof.value) == ("L2, read", rate)
     text = "".join(words(run))
@@ -151,10 +148,8 @@ def test_one_address_of_the_whole_device_is_no_rate_of_an_sm(tmp_path: Path) -> 
 
     lines = [atomics("global", "same", 1.4e9), atomics("global", "disjoint", 600e9)]
     run = load(tmp_path, [*lines, atomics("shared", "same", 260e9)])
-    groups = {group.panel.name: group for group in devices.side_by_side([run, run]).groups}
-    (label, (number, _)), = groups["atomics_serial"].lines  # fmt: skip
-    assert number
-    assert number.value == pytest.approx(0.7)
-    assert (label, groups["atomics_serial"].panel.unit) == ("global, one address", "1/cycle")
-    each = {label: one[0].value for label, one in groups["atomics"].lines if one[0]}
-    assert each == pytest.approx({"global, disjoint": 150, "shared, one address": 65})
+    side = devices.side_by_side([run, run]).numbers
+    first = side[side["at"] == 0].set_index(["panel", "label"]).value
+    assert first.atomics_serial.to_dict() == pytest.approx({"global, one address": 0.7})
+    each = {"global, disjoint": 150, "shared, one address": 65}
+    assert first.atomics.to_dict() == pytest.approx(each)

@@ -17,7 +17,7 @@ import builders
 from browsers import dark_or_light, opened, resize
 from compare_images import moved_pair, recorded
 from strata import fleet
-from strata.compare import Settings, output, words
+from strata.compare import Settings, compare_all, words
 from strata.report import comparison as comparison_files
 from strata.report import fleet as fleet_files
 from strata.run import load_run
@@ -36,7 +36,7 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     folder = tmp_path_factory.mktemp("compare")
     before, after = moved_pair()
     runs = [before, after, recorded("intel-xeon-processor", "0cf4ff2")]
-    comparison_files.write(*output.compared(runs, Settings()), folder)
+    comparison_files.write(*compare_all(runs, Settings()), folder)
     with opened(browser, folder / "compare.html") as shown:
         yield shown
 
@@ -69,8 +69,8 @@ def test_a_mark_of_a_comparison_tells_its_row_its_run_and_its_change(page: Page)
     rows = json.loads(zlib.decompress(base64.b64decode(packed)))
     cases = [(name, params) for name, params, count in rows["cases"] for _ in range(count)]
     heads = [rows["heads"][at] for at in rows["head"]]
-    (found, *_), _ = output.compared([*moved_pair()], Settings())
-    top = found.flagged()[0]
+    (found, *_), _ = compare_all([*moved_pair()], Settings())
+    top = found.flagged().iloc[0]
     for figure, wanted in (
         ("Changes of every row between runs", f"change={words.percent(top.change)}"),
         ("Devices side by side", "run="),

@@ -3,7 +3,6 @@
 import csv
 import re
 import shutil
-import time
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -22,18 +21,17 @@ from builders import (
     case,
     context,
     context2,
-    layout_case,
     load,
     measurement,
     strata,
     write_run,
 )
 from compare_runs import World, row, run_of, sampled
-from plots import drawn, labels_of, lines_of, points_of
+from plots import drawn, labels_of, points_of
 from strata import cli, reference
-from strata.compare import Comparison, Settings, compare, devices, output, sections, words
-from strata.compare.sections import Section, show
-from strata.figures import _compare_changes, _compare_devices, _image
+from strata.compare import Comparison, Settings, compare, compare_all, devices, words
+from strata.compare.changes import records
+from strata.figures import _compare_changes, _compare_devices
 from strata.figures.published import LATENCIES
 from strata.model import plain
 from strata.model.hierarchy import hierarchy
@@ -123,7 +121,7 @@ def test_a_folder_of_runs_is_not_one_run(tmp_path: Path) -> None:
 
 
 def test_devices_side_by_side_have_no_power() -> None:
-    assert list(output.without_power(())) == ["no two runs of one device were compared"]
+    assert list(words.without_power(())) == ["no two runs of one device were compared"]
 
 
 def test_rows_that_were_not_compared_notice_nothing(tmp_path: Path) -> None:
@@ -143,11 +141,9 @@ def test_rows_that_were_not_compared_notice_nothing(tmp_path: Path) -> None:
         compare(run(f"a{count}", count), run(f"b{count}", 0), Settings(power=0.05))
         for count in (20, 31)
     )
-    assert (len(most.noticeable()), len(most.changes), most.has_power) == (60, 40, True)
-    assert (len(few.noticeable()), len(few.changes), few.has_power) == (60, 29, False)
+    assert (len(most.noticeable()), len(most.rows), most.has_power) == (60, 40, True)
+    assert (len(few.noticeable()), len(few.rows), few.has_power) == (60, 29, False)
     assert words.power(few).endswith("and not in half of them")
-    smallest = [one.found for one in most.changes]
-    assert all(a <= b for a, b in zip(most.noticeable(), smallest, strict=False))
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -246,27 +242,6 @@ def test_bad_input_is_one_line_exit_2_and_nothing_written(
 # --- files ----------------------------------------------------------------------------------------
 
 
-def test_the_time_of_a_comparison_grows_as_its_samples_do(tmp_path: Path) -> None:
-    """Four times the samples: about four times as long; sixteen by what is quadratic."""
-
-    def seconds(count: int) -> float:
-        folders = []
-        for seed in (1, 2):
-            name = f"of-{count}-{seed}"
-            samples = np.random.default_rng(seed).lognormal(4, 0.01, count).tolist()
-            folder = write_run(tmp_path, [layout_case("aos", samples)], header=context(run=name))
-            folders.append(folder.rename(tmp_path / name))
-        start = time.process_time()
-        with pytest.raises(SystemExit) as left:
-            cli.main(["compare", *map(str, folders)])
-        assert left.value.code == 0
-        return time.process_time() - start
-
-    seconds(1000)  # imports
-    few, many = (min(map(seconds, counts)) for counts in ((25_000, 25_002), (100_000, 100_002)))
-    assert many < 9 * few
-
-
 def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         runs = [load_run(COUNTED_RUN), load_run(HOST_RUN)]
@@ -303,7 +278,7 @@ def test_a_table_for_a_paper_and_a_page_has_the_same_alarms(tmp_path: Path) -> N
     for kind in ("md", "tex"):
         text = (tmp_path / f"compare.{kind}").read_text()
         assert "slower" in text
-        assert all(change.before.params["size"] in text for change in comparison.flagged())
+        assert all(row.params["size"] in text for row in comparison.flagged().before)
     assert (tmp_path / "compare.tex").read_text().count(r"\toprule") == 2
 
 
@@ -322,7 +297,7 @@ def test_every_family_is_a_line_of_its_file() -> None:
     comparison = found()
     lines = list(csv.DictReader(StringIO(words.families_data([comparison]).decode())))
     assert [line["benchmark"] for line in lines] == [f"bench{at}" for at in range(6)]
-    for line, one in zip(lines, comparison.families, strict=True):
+    for line, one in zip(lines, records(comparison.families), strict=True):
         assert (line["rows"], line["verdict"], line["run_after"]) == ("30", one.verdict, "after")
         assert float(line["change"]) == pytest.approx(one.change, rel=1e-5)
         assert float(line["smallest_change_found"]) == pytest.approx(one.found, rel=1e-5)
@@ -347,20 +322,22 @@ def test_the_page_needs_no_network_and_closes_what_it_opens(tmp_path: Path) -> N
 def test_a_terminal_has_the_first_alarms_and_all_of_devices(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def told(section: Section, *, drawn: bool) -> list[str]:
+    def told(section: words.Section, *, drawn: bool) -> list[str]:
         lines: list[str] = []
-        show(section, lines.append, drawn=drawn)
+        words.show(section, lines.append, drawn=drawn)
         return "\n".join(lines).splitlines()
 
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(sections, "SHOWN", 2)
-    comparison = words.section(found())
+    monkeypatch.setattr(words, "SHOWN", 2)
+    comparison = words.sections([found()])[0]
     plain, drawn = told(comparison, drawn=False), told(comparison, drawn=True)
     assert [line.split()[0] for line in plain[1:4]] == ["slower", "slower", "and"]
     assert plain[3] == "and 1 more"
     assert drawn[-len(plain[3:]) :] == plain[3:]
     assert sum("slower" in line and "bench" in line for line in drawn[:-4]) == 2
-    beside = devices.section(devices.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)]))
+    (beside,) = words.sections(
+        (), devices.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)])
+    )
     for lines in told(beside, drawn=False), told(beside, drawn=True):
         assert {table.title for table in beside.tables} <= set(lines)
 
@@ -386,7 +363,7 @@ def test_two_comparisons_stand_below_each_other_and_name_what_differs() -> None:
     rng = np.random.default_rng(23)
     runs = [sampled(SMALL, rng, name=name) for name in ("a", "b")]
     other = run_of(sampled(SMALL, rng).rows, "c", build__flags="-O0")
-    comparisons, beside = output.compared([*runs, other], Settings())
+    comparisons, beside = compare_all([*runs, other], Settings())
     assert beside is None
     assert [one.settings.false_alarm for one in comparisons] == [0.005, 0.005]
     with drawn(_compare_changes.plot_of(comparisons)) as figure:
@@ -394,23 +371,16 @@ def test_two_comparisons_stand_below_each_other_and_name_what_differs() -> None:
         assert "WARNING, conditions differ: strata.flags" in figure.get_supxlabel()
 
 
-def test_runs_in_which_nothing_moved_are_drawn() -> None:
-    runs = [run_of([row(case=place) for place in range(3)], name) for name in ("a", "b")]
-    comparison = compare(runs[0], runs[1], Settings(min_change=0.0))
-    with drawn(_compare_changes.plot_of([comparison])) as figure:
-        assert len(lines_of(figure)) >= 2
-
-
-def test_ten_thousand_rows_stay_a_small_drawing() -> None:
-    rng = np.random.default_rng(24)
-    world = World(benchmarks=20, cases=500, samples=7)
-    comparison = compare(sampled(world, rng, name="a"), sampled(world, rng, name="b"))
-    assert len(comparison.changes) == 10_000
-    with drawn(_compare_changes.plot_of([comparison])) as figure:
-        assert len(_image.saved(figure, "svg")) < 3_000_000
-
-
 # --- devices --------------------------------------------------------------------------------------
+
+
+def values(side: devices.Devices) -> dict[tuple[str, str], list[float | None]]:
+    """The numbers of each panel and label, by device."""
+    found: dict[tuple[str, str], list[float | None]] = {}
+    for line in records(side.numbers):
+        of = found.setdefault((line.panel, line.label), [None] * len(side.names))
+        of[line.at] = line.value
+    return found
 
 
 def rate(value: float, clock: float, *, valid: bool = True) -> list[Row]:
@@ -431,11 +401,8 @@ def test_rates_are_by_the_clock_of_their_case_and_by_what_shares_the_work() -> N
         )  # fmt: skip
 
     side = devices.side_by_side([run("a", 100, 25.6e12, 2e9), run("b", 10, 1.28e12, 1e9)])
-    (group,) = side.groups
-    assert group.panel.unit == "FLOP/cycle/SM or core"
-    ((label, numbers),) = group.lines
-    assert label == "fp32"
-    assert [one.value for one in numbers if one] == [pytest.approx(128), pytest.approx(128)]
+    assert [panel.unit for panel, _ in devices.panels(side)] == ["FLOP/cycle/SM or core"]
+    assert values(side) == {("arithmetic", "fp32"): pytest.approx([128, 128])}
 
 
 def test_the_best_of_a_label_stands_for_it_in_the_unit_of_its_panel() -> None:
@@ -453,9 +420,8 @@ def test_the_best_of_a_label_stands_for_it_in_the_unit_of_its_panel() -> None:
     ]  # fmt: skip
     rows.sort(key=lambda one: one.benchmark)
     two = [run_of(rows, name, device__slug=name) for name in ("a", "b")]
-    found = {group.panel.name: group.lines for group in devices.side_by_side(two).groups}
-    values = {name: [one and one.value for one in lines[0][1]] for name, lines in found.items()}
-    assert values == {"bandwidth_all": [8000, 8000], "of_ceiling": [50, 50], "instructions": [2, 2]}
+    found = {panel: numbers for (panel, _), numbers in values(devices.side_by_side(two)).items()}
+    assert found == {"bandwidth_all": [8000, 8000], "of_ceiling": [50, 50], "instructions": [2, 2]}
 
 
 @pytest.mark.parametrize(
@@ -489,7 +455,7 @@ def test_invalid_numbers_and_rates_without_a_clock_are_left_blank() -> None:
     for other in (broken, clockless):
         with pytest.raises(RunError, match="no normalised number"):
             devices.side_by_side([sound, other])
-        ((_, numbers),) = devices.side_by_side([sound, sound, other]).groups[0].lines
+        (numbers,) = values(devices.side_by_side([sound, sound, other])).values()
         assert numbers[2] is None
 
 
@@ -509,12 +475,6 @@ def test_lines_in_which_devices_differ_are_drawn_and_the_others_counted() -> Non
         (ax,) = figure.axes
         assert [label.get_text() for label in ax.get_yticklabels()] == ["fp64"]
         assert "1 lines without two devices that differ by 3%" in figure.get_supxlabel()
-
-
-def test_devices_are_drawn_with_all_their_words_inside() -> None:
-    side = devices.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)])
-    with drawn(_compare_devices.plots_of(side)[1]) as figure:
-        assert labels_of(figure) == list(side.names)
 
 
 # --- published devices and curves -----------------------------------------------------------------
@@ -550,8 +510,8 @@ def loads(name: str, cycles: float, *, clock: float = 2e9) -> Run:
 
 def test_later_devices_are_over_the_first() -> None:
     side = devices.side_by_side([loads("a", 30.0), loads("b", 45.0), loads("c", 15.0)])
-    tables = devices.section(side).tables
-    (table,) = (one for one in tables if "(cycles; " in one.title)
+    (section,) = words.sections((), side)
+    (table,) = (one for one in section.tables if "(cycles; " in one.title)
     assert table.header[-2:] == ("b, over the first", "c, over the first")
     for line in table.rows:
         assert [plain(cell) for cell in line[-2:]] == ["1.5×", "0.5×"]
@@ -560,13 +520,12 @@ def test_later_devices_are_over_the_first() -> None:
 def test_loads_stand_in_cycles_and_nanoseconds_and_published_ones_with_their_sources() -> None:
     side = devices.side_by_side([loads("a", 32.0), loads("b", 32.0, clock=1e9)], ["V100"])
     assert side.names == ("a", "b", "V100, published")
-    lines = {group.panel.name: dict(group.lines) for group in side.groups}
-    assert set(lines) == {"load", "load_time"}
-    for panel, expected in (("load", [32, 32]), ("load_time", [16, 32])):
-        ours = [one.value for one in lines[panel]["L1"][:2] if one]
-        assert ours == [pytest.approx(value) for value in expected]
-    theirs = lines["load"]["L1"][2]
-    assert theirs
+    lines = values(side)
+    assert {panel for panel, _ in lines} == {"load", "load_time"}
+    assert lines["load", "L1"][:2] == pytest.approx([32, 32])
+    assert lines["load_time", "L1"] == [pytest.approx(16), pytest.approx(32), None]
+    of = side.numbers[(side.numbers.label == "L1") & (side.numbers["at"] == 2)]
+    (theirs,) = records(of)  # of cycles: no clock is supposed
     assert theirs.row is None
     known: list[tuple[float, float] | None] = [
         one.value.bounds
@@ -579,12 +538,10 @@ def test_loads_stand_in_cycles_and_nanoseconds_and_published_ones_with_their_sou
     assert theirs.low < theirs.high
     assert theirs.value == (theirs.low + theirs.high) / 2
     assert theirs.cited.startswith("[")
-    assert lines["load_time"]["L1"][2] is None  # no clock is supposed
-    notes = devices.section(side).notes
-    assert any("Jia" in note for note in notes)
+    assert any("Jia" in note for note in devices.notes(side))
     (line,) = [
         line
-        for line in csv.DictReader(StringIO(devices.data(side).decode()))
+        for line in csv.DictReader(StringIO(words.devices_data(side).decode()))
         if (line["panel"], line["label"], line["device"]) == ("load", "L1", "V100, published")
     ]
     assert (line["run"], line["case"], line["sources"]) == ("", "", theirs.cited)
@@ -596,11 +553,7 @@ def test_the_parts_of_l2_are_those_of_the_map(tmp_path: Path) -> None:
     others = [line for line in CHIP if line is not PARTITION]
     run = load(tmp_path, [*others, parts], device__l2_bytes=L2)
     found = hierarchy(run)
-    lines = {
-        group.panel.name: dict(group.lines)
-        for group in devices.side_by_side([run, run]).groups
-        if group.panel.name in ("load", "load_time")
-    }
+    lines = values(devices.side_by_side([run, run]))
     for level, label, cycles in (
         ("l2", "L2, one SM", 281.0),
         ("l2_near", "L2, near part", 290.0),
@@ -608,9 +561,9 @@ def test_the_parts_of_l2_are_those_of_the_map(tmp_path: Path) -> None:
     ):  # fmt: skip
         shown = found.numbers(level)
         for panel, what, scale in (("load", "cycles", 1.0), ("load_time", "time", 1e-9)):
-            one, value = lines[panel].get(label, (None,))[0], shown[what].value
+            one, value = lines.get((panel, label), [None])[0], shown[what].value
             assert value or level == "l2"  # a chain that no outside timer saw
-            assert (one and one.value) == pytest.approx(value and value / scale)
+            assert one == pytest.approx(value and value / scale)
         assert shown["cycles"].value == cycles
     assert LATENCIES["l2"][0] == "L2"  # there too the near part is another number
 
@@ -633,7 +586,7 @@ def test_only_beside_a_cpu_it_says_whose_cycles_these_are() -> None:
     )
     with_cpu, without = (devices.side_by_side([gpu, other]) for other in (cpu, gpu))
     for found, told in ((with_cpu, True), (without, False)):
-        assert (devices.CPU_CYCLES in " ".join(devices.section(found).notes[:1])) == told
+        assert (devices.CPU_CYCLES in " ".join(devices.notes(found)[:1])) == told
 
 
 def test_curves_that_coincide_show_the_markers_of_all() -> None:
@@ -684,5 +637,4 @@ def test_a_warp_read_is_that_of_the_summary_by_one_set_of_cores() -> None:
         run_of([of("all", 0, 817 * by), of("one", 1, 806 * by)], name, device__slug=name)
         for name, by in (("a", 1), ("b", 2))
     ]
-    (group,) = devices.side_by_side(runs).groups
-    assert [one and one.value for one in group.lines[0][1]] == [817, 1634]
+    assert [*values(devices.side_by_side(runs)).values()] == [[817, 1634]]

@@ -103,26 +103,22 @@ def test_a_coarse_scan_bounds_no_size(tmp_path: Path) -> None:
 def test_compare_sets_devices_side_by_side_by_all_their_sms(tmp_path: Path) -> None:
     first, other = chip(tmp_path / "a"), chip(tmp_path / "b")
     alone = [one for one in lines() if "cores=several" not in one["case"]]
-    groups = devices.side_by_side([first, other]).groups
-    load_of = dict(groups[0].lines)
-    assert load_of["L2"][0]
-    assert load_of["L2"][0].value == 282
-    assert load_of["half L2, half DRAM"][1]
-    sizes = next(dict(group.lines) for group in groups if group.panel.name == "sizes")
-    shown = {label: one.value / 1024 for label, (one, _) in sizes.items() if one}
-    assert shown == pytest.approx(
+    numbers = devices.side_by_side([first, other]).numbers.set_index(["panel", "label", "at"])
+    loads = numbers.value["load"]
+    assert loads["L2", 0] == 282
+    assert ("half L2, half DRAM", 1) in loads
+    sizes = (numbers.value["sizes"].xs(0, level="at") / 1024).to_dict()
+    assert sizes == pytest.approx(
         {
             "L2, used by one SM, ≥": 28, "L2, used by all SMs, ≥": 32,
             "half L2, half DRAM, from": 40, "half L2, half DRAM, up to": 48,
         }
     )  # fmt: skip
-    mean = load_of["L2, mean of first touches"][0]
-    assert mean
-    assert mean.row
+    mean: Any = numbers.xs(("load", "L2, mean of first touches", 0))
     assert (mean.value, mean.row.quantity) == (389, "first_touch_cycles")
-    assert "L2, one SM" not in load_of
+    assert "L2, one SM" not in loads
     side = devices.side_by_side([first, chip(tmp_path / "c", alone)])
-    load_of = dict(side.groups[0].lines)
-    assert load_of["L2"][1] is None
-    assert load_of["L2, one SM"][0] is None
+    loads = side.numbers.set_index(["panel", "label", "at"]).value["load"]
+    assert ("L2", 1) not in loads
+    assert ("L2, one SM", 0) not in loads
     assert devices.ONE_SM in devices.notes(side)[0]

@@ -209,9 +209,9 @@ def compare(
 
     Exit code 0: nothing is slower; 1: something is, or --require-power is not met; 2: bad input.
     """
-    from strata.compare import Settings, output  # brings scipy
+    from strata.compare import Settings, compare_all, words  # brings scipy
+    from strata.compare import only as rows_of
     from strata.compare.devices import published_as
-    from strata.compare.sections import show
 
     if len(runs) < 2 and not beside:
         load_context(runs[0])  # a folder of runs has another remedy
@@ -222,26 +222,26 @@ def compare(
             published_as(name)
         settings = Settings(false_alarm=false_alarm, min_change=min_change, wander=wander)
         if require_power:
-            settings = replace(settings, power=output.share(require_power))
+            settings = replace(settings, power=words.share(require_power))
     except ValueError as error:
         _fail(f"{error}")
 
     def load(folder: Path) -> Run:
-        run = output.only(load_run(folder), only or [])
+        run = rows_of(load_run(folder), only or [])
         return anonymous(run, told_apart=True) if unnamed else run
 
     loaded, repeats = [*map(load, runs)], [*map(load, same or [])]
-    found, devices = output.compared(loaded, settings, same=repeats, beside=names)
+    found, devices = compare_all(loaded, settings, same=repeats, beside=names)
     if out:
         from strata.report.comparison import write  # brings matplotlib
 
         write(found, devices, out, headings=not bare)
-    parts = output.sections(found, devices)
+    parts = words.sections(found, devices)
     for warning in dict.fromkeys(warning for part in parts for warning in part.warnings):
         _warn(warning)
     for part in parts:
-        show(part, typer.echo, drawn=sys.stdout.isatty())  # which makes all visible itself
-    weak = list(output.without_power(found)) if require_power else []
+        words.show(part, typer.echo, drawn=sys.stdout.isatty())  # which makes all visible itself
+    weak = list(words.without_power(found)) if require_power else []
     for one in weak:
         _say(f"strata: --require-power: {one_line(one)}", err=True)
     raise typer.Exit(int(bool(weak) or any(one.slower for one in found)))
@@ -270,7 +270,7 @@ def judge_fleet(
     `strata fleet add DATASET RUN...` keeps runs in a data set that is read in their place.
     """
     from strata import fleet as fleets  # brings scipy and pyarrow
-    from strata.compare.sections import show
+    from strata.compare.words import show
     from strata.fleet import words
     from strata.report.fleet import write
 

@@ -10,31 +10,30 @@ out.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Any, NamedTuple
 
+import pandas as pd
 from msgspec.structs import replace
 
 from strata import reference
 from strata.compare.changes import Better
 from strata.compare.conditions import differences
-from strata.compare.sections import Section, as_csv, table_of
 from strata.ladder import rungs as ladder
 from strata.ladder.best import best_cases
-from strata.model import LEVELS, Table, atlas, level_name, ordered
+from strata.model import LEVELS, atlas, level_name, ordered
 from strata.model.cases import CYCLE_CLOCKS, by_case
 from strata.model.l2 import l2
 from strata.model.layouts import layout_results
-from strata.model.units import SPACE, number
+from strata.model.units import number
 from strata.reference import Published, published
 from strata.run import Row, Run, RunError, grouped
 
 _TABLES = (reference.latencies, reference.bandwidths, reference.instructions)
 Rows = Callable[[Run], Iterable[tuple[str, Row]]]
-Told = tuple[str, float, float, Published]
-"""A label, the least and the greatest that is said of it, and where."""
+Mark = tuple[str, float, float, Published]
+"""A label, the least and the greatest published value of it, and its source."""
 Divisor = Callable[[Row], float]
-_value = attrgetter("value")
 CPU_CYCLES = (
     "Cycles of a CPU are those of its time-stamp counter; dependent instructions alone are in "
     "cycles of the core, where its clock was measured."
@@ -58,40 +57,22 @@ class Panel(NamedTuple):
     divisor: Callable[[Run], Divisor] = lambda _: lambda _: 1.0
     known: tuple[str, ...] = ()
     common: bool = False
-    theirs: Callable[[Run], Iterable[Told]] = lambda _: ()
-
-
-class Number(NamedTuple):
-    """The best value of a label on one device, in the unit of its panel.
-
-    A published number has no row, but the `low` and `high` of all published values for the device,
-    and their sources.
-    """
-
-    value: float
-    row: Row | None
-    low: float | None = None
-    high: float | None = None
-    cited: str = ""
-
-
-class Group(NamedTuple):
-    """A panel with its values: for each label one number per device, None without one."""
-
-    panel: Panel
-    lines: tuple[tuple[str, tuple[Number | None, ...]], ...]
+    theirs: Callable[[Run], Iterable[Mark]] = lambda _: ()
 
 
 class Devices(NamedTuple):
     """Runs of devices side by side, by `names`; `warnings` are their other differences.
 
-    The names of the runs come first, then those of published devices.
+    The names of the runs come first, then those of published devices. `numbers` has the best value
+    of each label on each device (its place in `names` is `at`), in the unit of its panel, with its
+    `row`. A published number has no row, but the `low` and `high` of all published values for the
+    device, and `cited`, their sources.
     """
 
     runs: tuple[Run, ...]
     names: tuple[str, ...]
     warnings: tuple[str, ...]
-    groups: tuple[Group, ...]
+    numbers: pd.DataFrame
 
 
 def side_by_side(runs: Sequence[Run], beside: Sequence[str] = ()) -> Devices:
@@ -99,9 +80,11 @@ def side_by_side(runs: Sequence[Run], beside: Sequence[str] = ()) -> Devices:
 
     Raises `RunError` if no two have a number in common, ValueError for an unknown device.
     """
-    known = {name: published_as(name) for name in beside}
-    groups = [group for panel in PANELS if (group := _filled(panel, runs, known)).lines]
-    if not any(sum(map(bool, numbers)) > 1 for group in groups for _, numbers in group.lines):
+    gpus = [published_as(name) for name in beside]
+    columns = ["panel", "label", "at", "value", "row", "low", "high", "cited"]
+    lines = [line for panel in PANELS for line in _filled(panel, runs, gpus)]
+    numbers = pd.DataFrame(lines, columns=columns)
+    if not numbers.duplicated(["panel", "label"]).any():
         found = f"no normalised number in common with {[runs[0].context.run, *beside][-1]}"
         expected, mend = "runs with benchmarks in common", "run the same sweep on both devices"
         raise RunError(runs[-1].folder, found=found, expected=expected, mend=mend)
@@ -111,7 +94,7 @@ def side_by_side(runs: Sequence[Run], beside: Sequence[str] = ()) -> Devices:
         for name, run in zip(devices, runs, strict=True)
     ]
     names += [f"{name}, published" for name in beside]
-    return Devices(tuple(runs), tuple(names), tuple(_warnings(*runs)), tuple(groups))
+    return Devices(tuple(runs), tuple(names), tuple(_warnings(*runs)), numbers)
 
 
 def published_as(name: str) -> frozenset[str]:
@@ -119,7 +102,7 @@ def published_as(name: str) -> frozenset[str]:
 
     Raises ValueError if it matches none.
     """
-    gpus = {one.gpu for table in _TABLES for one in table()}
+    gpus = {value.gpu for table in _TABLES for value in table()}
     whole = re.compile(rf"(?<!\w){re.escape(name.strip())}(?!\w)", re.IGNORECASE)
     found = {gpu for gpu in gpus if name.strip() and whole.search(gpu)}
     if not found:
@@ -131,42 +114,48 @@ def published_as(name: str) -> frozenset[str]:
 def _warnings(first: Run, *later: Run) -> Iterator[str]:
     ours = ("strata.", "sweep.", "state")
     for run in later:
-        found = [f"{one}" for one in differences(first, run) if one.name.startswith(ours)]
-        names = f"{first.context.run} and {run.context.run}"
-        yield from [f"conditions of {names} differ, {'; '.join(found)}"] if found else []
+        differ = [f"{found}" for found in differences(first, run) if found.name.startswith(ours)]
+        if differ:
+            names = f"{first.context.run} and {run.context.run}"
+            yield f"conditions of {names} differ, {'; '.join(differ)}"
     for run in (first, *later):
         if any("tsc" in row.unit for row in run.rows):
             yield f"cycles of {run.context.run} are those of its time-stamp counter, not of a core"
 
 
-def _filled(panel: Panel, runs: Sequence[Run], beside: Mapping[str, frozenset[str]]) -> Group:
-    columns: list[dict[str, Number]] = []
+def _filled(
+    panel: Panel, runs: Sequence[Run], beside: Sequence[frozenset[str]]
+) -> list[tuple[object, ...]]:
+    """The lines of one panel in `Devices.numbers`."""
+    found: list[dict[str, tuple[object, ...]]] = []
     best = min if panel.better == "lower" else max
     for run in runs:
         divisor = panel.divisor(run)
-        column: dict[str, Number] = {}
-        for label, row in panel.rows(run):
-            if (by := divisor(row)) > 0:
-                one = Number(row.value / by, row)
-                column[label] = best(column.get(label, one), one, key=_value)
-        columns.append(column)
+        values = ((label, row, divisor(row)) for label, row in panel.rows(run))
+        of = grouped((value for value in values if value[2] > 0), itemgetter(0))
+        numbers = {label: best(((row.value / by, row) for _, row, by in here), key=itemgetter(0))
+                   for label, here in of.items()}  # fmt: skip
+        found.append({label: (*number, None, None, "") for label, number in numbers.items()})
     theirs = next(filter(None, ([*panel.theirs(run)] for run in runs)), [])
-    for gpus in beside.values():
-        of = grouped((one for one in theirs if one[3].gpu in gpus), lambda one: one[0])
-        columns.append({label: _said(here) for label, here in of.items()})
-    labels = [label for column in columns for label in column]
+    for gpus in beside:
+        of_gpus = grouped((mark for mark in theirs if mark[3].gpu in gpus), itemgetter(0))
+        found.append({label: _published(marks) for label, marks in of_gpus.items()})
+    labels = [label for column in found for label in column]
     if panel.common:
         labels = [label for label in labels if labels.count(label) > 1]
-    names = ordered(labels, panel.known) if panel.known else dict.fromkeys(labels)
-    return Group(panel, tuple((name, tuple(c.get(name) for c in columns)) for name in names))
+    return [
+        (panel.name, label, at, *column[label])
+        for label in (ordered(labels, panel.known) if panel.known else dict.fromkeys(labels))
+        for at, column in enumerate(found)
+        if label in column
+    ]
 
 
-def _said(found: Sequence[Told]) -> Number:
-    """Combines published values of one quantity: the midpoint of the least and the greatest."""
-    low, high = min(one[1] for one in found), max(one[2] for one in found)
-    return Number(
-        (low + high) / 2, None, low, high, reference.cite(*(one[3].origin.keys[0] for one in found))
-    )
+def _published(marks: Sequence[Mark]) -> tuple[object, ...]:
+    """Published values of one quantity: the midpoint of the least and the greatest."""
+    low, high = min(mark[1] for mark in marks), max(mark[2] for mark in marks)
+    cited = reference.cite(*(mark[3].origin.keys[0] for mark in marks))
+    return (low + high) / 2, None, low, high, cited
 
 
 def _timed(benchmark: str, label: Callable[[Row], str], *quantities: str, **axes: str) -> Rows:
@@ -267,24 +256,24 @@ def _nanoseconds(run: Run) -> Divisor:
     return lambda row: 1e-9 if row.unit == "s" else clocks.get(row.case, 0.0) / 1e9
 
 
-def _their_loads(run: Run) -> Iterator[Told]:
+def _their_loads(run: Run) -> Iterator[Mark]:
     own = atlas.own_latencies(run)
     one = {"l2": LOADS["l2_one"]} if _of_one_sm(run) else {}
     return _told(published.latency_marks(own, tuple(own)), LOADS | one)
 
 
-def _their_bandwidths(run: Run) -> Iterator[Told]:
+def _their_bandwidths(run: Run) -> Iterator[Mark]:
     named = {level: level_name(level) for level in ("shared", "l1", "l2")}
     return _told(published.bandwidth_marks(run.rows, tuple(named)), named)
 
 
-def _told(marks: Iterable[published.Mark], named: Mapping[str, str]) -> Iterator[Told]:
+def _told(marks: Iterable[published.Mark], named: Mapping[str, str]) -> Iterator[Mark]:
     for one in marks:
         if one.published and not one.doubt:
             yield named[one.panel], one.low, one.high, one.published
 
 
-def _their_instructions(run: Run) -> Iterator[Told]:
+def _their_instructions(run: Run) -> Iterator[Mark]:
     for one in published.instructions(run.rows):
         for other in one.others:
             if other.latency_cycles.bounds and not other.origin.doubt:
@@ -429,68 +418,31 @@ PANELS = (
 )  # fmt: skip
 
 
-def section(found: Devices) -> Section:
-    """The complete comparison of devices, with one table per unit."""
-    title = f"Side by side:{SPACE}" + ", ".join(found.names)
-    tables = tuple(_table(found, group) for group in found.groups)
-    return Section(title, found.warnings, tables, notes=notes(found))
+def panels(found: Devices) -> Iterator[tuple[Panel, pd.DataFrame]]:
+    """Each panel that has a number, with its numbers."""
+    for panel in PANELS:
+        numbers = found.numbers[found.numbers.panel == panel.name]
+        if len(numbers):
+            yield panel, numbers
 
 
 def notes(found: Devices) -> tuple[str, ...]:
     """What cycles and published values are, in one; then the sources, each with its number."""
-    told = [CPU_CYCLES] if any(run.context.backend == "host" for run in found.runs) else []
-    labels = {label for group in found.groups for label, _ in group.lines}
-    told += [ONE_SM] if LOADS["l2_one"] in labels else []
-    numbers = [one for group in found.groups for _, line in group.lines for one in line if one]
-    cited = {int(n) for one in numbers for n in re.findall(r"\d+", one.cited)}
+    said = [CPU_CYCLES] if any(run.context.backend == "host" for run in found.runs) else []
+    said += [ONE_SM] if (found.numbers.label == LOADS["l2_one"]).any() else []
+    cited = {int(n) for sources in found.numbers.cited for n in re.findall(r"\d+", sources)}
     listed = [
-        f"[{one.number}] {one.text}" for one in reference.bibliography() if one.number in cited
+        f"[{entry.number}] {entry.text}"
+        for entry in reference.bibliography()
+        if entry.number in cited
     ]
-    told += [AS_PUBLISHED] if listed else []
-    return (" ".join(told), *listed) if told else ()
+    said += [AS_PUBLISHED] if listed else []
+    return (" ".join(said), *listed) if said else ()
 
 
-def _table(found: Devices, group: Group) -> Table:
-    """One panel as a table: one column per run, then each relative to the first."""
-    lines = []
-    for label, (first, *later) in group.lines:
-        cells = [cell(one) for one in (first, *later)]
-        cells += [
-            f"{one.value / first.value:.3g}×" if one and first and first.value else "–"
-            for one in later[: len(found.runs) - 1]
-        ]
-        lines.append((label, *cells))
-    named = found.names[1 : len(found.runs)]
-    panel, ratios = group.panel, [f"{name}, over the first" for name in named]
-    title = f"{panel.title} ({panel.unit}; {panel.better} is better)"
-    header = ("", *found.names, *ratios)
-    return table_of(panel.name, title, header, lines, range(1, len(header)))
-
-
-def cell(one: Number | None) -> str:
+def cell(line: Any) -> str:
     """A number, or from the least to the greatest that is published, with the sources."""
-    if one is None:
-        return "–"
-    ends = dict.fromkeys(number(end) for end in (one.low, one.high) if end is not None)
-    return f"{'–'.join(ends)} {one.cited}" if ends else number(one.value)
-
-
-def data(found: Devices) -> bytes:
-    """The numbers of all panels as CSV, one line each."""
-    columns = (
-        "panel", "label", "unit", "run", "device", "value", "case", "quantity", "method", "low",
-        "high", "sources",
-    )  # fmt: skip
-    names = [*(run.context.device.name for run in found.runs), *found.names[len(found.runs) :]]
-    lines = (
-        (
-            group.panel.name, label, group.panel.unit, getattr(one.row, "run", ""), name,
-            one.value, *(getattr(one.row, of, "") for of in ("case", "quantity", "method")),
-            one.low, one.high, one.cited,
-        )
-        for group in found.groups
-        for label, numbers in group.lines
-        for name, one in zip(names, numbers, strict=True)
-        if one
-    )  # fmt: skip
-    return as_csv(columns, lines)
+    if line.row is not None:
+        return number(line.value)
+    ends = "–".join(dict.fromkeys(map(number, (line.low, line.high))))
+    return f"{ends} {line.cited}"

@@ -1,35 +1,70 @@
-"""The changes between two runs in words and tables, and as lines of a CSV file."""
+"""A comparison in words and tables: on a terminal, as text for files, and as CSV."""
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from operator import attrgetter
-from statistics import median, median_high
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import median_high
+from typing import Any
 
-from strata.compare.changes import ALARMS, POWER, VERDICTS, Change, Comparison, Family, Judged, Pair
+import numpy as np
+import pandas as pd
+
+from strata.compare import devices
+from strata.compare.changes import ALARMS, POWER, VERDICTS, Comparison, as_time, records
 from strata.compare.conditions import differences, kinship
-from strata.compare.sections import Section, as_csv, table_of
-from strata.model import Table, level_name, units
+from strata.compare.noise import FAMILY
+from strata.model import Table, level_name, tables, units
 from strata.model.units import MINUS
-from strata.run import Row, grouped, params_text
+from strata.run import Row, params_text
+from strata.run.files import csv_bytes, visible
 
-COLUMNS = {
-    "run_before": "before.run", "run_after": "after.run",
-    **{name: f"before.{name}" for name in (
-        "suite", "benchmark", "case", "quantity", "method", "provenance", "unit",
-    )},
-    "better": "better", "before": "before.value", "after": "after.value", "verdict": "verdict",
-    "change": "change", "change_low": "low", "change_high": "high",
-    "chance_without_change": "chance", "smallest_change_found": "found",
-    **{f"floor_{name}": f"floor.{name}" for name in (
-        "spread", "shift", "freedom", "shape", "rows",
-    )},
-    "floor_group": "floor.name", "reason": "reason",
+SHOWN = 30
+"""So many alarms are printed on a terminal; the files have them all."""
+_COLOURS = {"slower": "red", "faster": "green", "changed": "magenta"}
+_ROW_COLUMNS = (
+    "suite", "benchmark", "case", "quantity", "method", "provenance", "unit", "better", "before",
+    "after", "verdict", "change", "change_low", "change_high", "chance_without_change",
+    "smallest_change_found", "floor_spread", "floor_shift", "floor_freedom", "floor_shape",
+    "floor_rows", "floor_group", "reason",
+)  # fmt: skip
+_FAMILY_COLUMNS = (
+    *FAMILY, "rows", "rows_alike", "verdict", "better", "change", "change_low", "change_high",
+    "chance_without_change", "smallest_change_found", "floor_sigma", "repeats",
+)  # fmt: skip
+_PUBLISHED = {
+    "low": "change_low", "high": "change_high", "chance": "chance_without_change",
+    "found": "smallest_change_found", "alike": "rows_alike",
 }  # fmt: skip
-"""What the columns of the CSV file are of a change or a pair.
 
-Changes, intervals and floors are relative: 0.02 is 2 % more than before.
-"""
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The report of one comparison.
+
+    The first of the `notes` is the summary. On a terminal `alarms`, if there can be any, replace
+    all `tables`; `details` are further tables, too long for a paper.
+    """
+
+    title: str
+    warnings: tuple[str, ...]
+    tables: tuple[Table, ...]
+    details: tuple[Table, ...] = ()
+    alarms: Table | None = None
+    notes: tuple[str, ...] = ()
+
+
+def table_of(
+    name: str,
+    title: str,
+    header: Sequence[str],
+    lines: Iterable[Sequence[str]],
+    numeric: Iterable[int],
+) -> Table:
+    """A table of plain words; `numeric` are the indices of its numeric columns."""
+    rows = tuple(tuple((cell,) for cell in line) for line in lines)
+    return Table(name, title, tuple(header), rows, frozenset(numeric))
 
 
 def percent(share: float) -> str:
@@ -50,41 +85,79 @@ def size(share: float) -> str:
     return percent(share).removeprefix("+")
 
 
+def share(text: str) -> float:
+    """A size such as `2%` or `0.02`; raises ValueError for others, `2` included."""
+    size = re.fullmatch(r"(\d*\.?\d+) ?(%?)", text.strip(), re.ASCII)
+    if not size or (not size[2] and float(size[1]) >= 1):
+        raise ValueError(f"found the size {text!r}; expected one like 2% or 0.02")
+    return float(size[1]) / (100 if size[2] else 1)
+
+
 def name(row: Row) -> str:
     """Benchmark and quantity of a row, and its method."""
     return f"{row.benchmark} {row.quantity} ({row.method})"
 
 
-def family(found: Family) -> str:
-    """A family in words: `DRAM latency (latency_vs_footprint load_cycles)`."""
-    _, benchmark, quantity, level = found.key
-    what = "latency" if quantity == "load_cycles" else quantity.replace("_", " ")
-    return f"{level_name(level) or benchmark} {what} ({benchmark} {quantity})"
+def family(line: Any) -> str:
+    """A line of families in words: `DRAM latency (latency_vs_footprint load_cycles)`."""
+    what = "latency" if line.quantity == "load_cycles" else line.quantity.replace("_", " ")
+    named = level_name(line.level) or line.benchmark
+    return f"{named} {what} ({line.benchmark} {line.quantity})"
 
 
-def along(found: Family) -> str:
+def along(found: Comparison, line: Any) -> str:
     """The rows in which a family moved like the whole: `every footprint`, if in all."""
-    if found.alike < len(found.rows):
-        return f"{units.count(found.alike)} of {units.count(len(found.rows))} rows"
-    values = {axis: {row.text(axis) for row in found.rows} for axis in found.rows[0].params}
+    if line.alike < line.rows:
+        return f"{units.count(line.alike)} of {units.count(line.rows)} rows"
+    of = (found.rows[FAMILY] == [getattr(line, name) for name in FAMILY]).all(axis=1)
+    rows = [*found.rows.before[of]]
+    values = {axis: {row.text(axis) for row in rows} for axis in rows[0].params}
     axis = max(values, key=lambda axis: len(values[axis]), default="row")
-    return f"every {axis.replace('_', ' ')} ({units.count(len(found.rows))} rows)"
+    return f"every {axis.replace('_', ' ')} ({units.count(line.rows)} rows)"
 
 
-def sentence(found: Family, run: str) -> str:
+def sentence(found: Comparison, line: Any) -> str:
     """The change of a family: `DRAM latency (…) 3.7 % lower in B, every footprint (439 rows)`."""
-    way = "higher" if found.change > 0 else "lower"
-    much = units.factor(1 + found.change) if found.change >= 1 else size(abs(found.change))
-    return f"{family(found)} {much} {way} in {run}, {along(found)}"
+    way = "higher" if line.change > 0 else "lower"
+    much = units.factor(1 + line.change) if line.change >= 1 else size(abs(line.change))
+    return f"{family(line)} {much} {way} in {found.after.context.run}, {along(found, line)}"
 
 
-def section(found: Comparison) -> Section:
-    """The complete report of a comparison."""
+def sections(
+    found: Sequence[Comparison], beside: devices.Devices | None = None
+) -> tuple[Section, ...]:
+    """The sections: one for each comparison, then one for the devices side by side."""
+    parts = [_section(comparison) for comparison in found]
+    if beside:
+        names = f"Side by side:{units.SPACE}" + ", ".join(beside.names)
+        listed = tuple(_panel(beside, *of) for of in devices.panels(beside))
+        parts.append(Section(names, beside.warnings, listed, notes=devices.notes(beside)))
+    return tuple(parts)
+
+
+def _panel(found: devices.Devices, panel: devices.Panel, numbers: pd.DataFrame) -> Table:
+    """One panel as a table: one column per device, then each run relative to the first."""
+    runs, lines = len(found.runs), []
+    for label, here in numbers.groupby("label", sort=False):
+        cells = dict(zip(here["at"], map(devices.cell, records(here)), strict=True))
+        values = dict(zip(here["at"], here.value, strict=True))
+        ratios = [
+            f"{values[at] / values[0]:.3g}×" if at in values and values.get(0) else "–"
+            for at in range(1, runs)
+        ]
+        shown = [cells.get(at, "–") for at in range(len(found.names))]
+        lines.append((str(label), *shown, *ratios))
+    title = f"{panel.title} ({panel.unit}; {panel.better} is better)"
+    header = ("", *found.names, *(f"{name}, over the first" for name in found.names[1:runs]))
+    return table_of(panel.name, title, header, lines, range(1, len(header)))
+
+
+def _section(found: Comparison) -> Section:
     alarms, benchmarks = _alarms(found), _benchmarks(found)
-    tables = tuple(table for table in (alarms, benchmarks) if table.rows)
+    shown = tuple(table for table in (alarms, benchmarks) if table.rows)
     details = tuple(table for table in (_counts(found), _left_out(found)) if table.rows)
     notes = (f"{counts(found)}. {power(found)}.", *_notes(found))
-    return Section(title(found), tuple(warnings(found)), tables, details, alarms, notes)
+    return Section(title(found), tuple(warnings(found)), shown, details, alarms, notes)
 
 
 def title(found: Comparison) -> str:
@@ -95,7 +168,12 @@ def title(found: Comparison) -> str:
 
 def counts(found: Comparison) -> str:
     """`12 slower, 3 faster, …`: the timed rows by verdict, then the families."""
-    return f"{_counted(found.changes, 'timed rows')}; {_counted(found.families, 'families')}"
+    parts = []
+    for what, lines in (("timed rows", found.rows), ("families", found.families)):
+        verdicts = Counter(lines.verdict)
+        listed = ", ".join(f"{units.count(verdicts[verdict])} {verdict}" for verdict in VERDICTS)
+        parts.append(f"{units.count(len(lines))} {what}: {listed}")
+    return "; ".join(parts)
 
 
 def power(found: Comparison) -> str:
@@ -106,9 +184,8 @@ def power(found: Comparison) -> str:
     rows = f"{units.count(len(changes))} timed rows"
     seen = units.count(sum(change <= found.settings.power for change in changes))
     middle = median_high(changes)
-    alone = units.count(sum(one.found <= found.settings.power for one in found.changes))
-    known = math.isfinite(middle)
-    half = f"in half of them from {size(middle)}" if known else "not in half of them"
+    alone = units.count(int((found.rows.found <= found.settings.power).sum()))
+    half = f"in half of them from {size(middle)}" if middle < math.inf else "not in half of them"
     verdict = "It could have seen" if found.has_power else "It could not have seen"
     caution = "" if found.has_power else ", so it does not show that nothing changed"
     return (
@@ -117,10 +194,13 @@ def power(found: Comparison) -> str:
     )
 
 
-def _counted(judged: Sequence[Judged], what: str) -> str:
-    verdicts = Counter(one.verdict for one in judged)
-    listed = ", ".join(f"{units.count(verdicts[verdict])} {verdict}" for verdict in VERDICTS)
-    return f"{units.count(len(judged))} {what}: {listed}"
+def without_power(found: Sequence[Comparison]) -> Iterator[str]:
+    """The comparisons that could not have seen a change of the size that their settings name."""
+    if not found:
+        yield "no two runs of one device were compared"
+    for comparison in found:
+        if not comparison.has_power:
+            yield f"{title(comparison)}: {power(comparison)}"
 
 
 def warnings(found: Comparison) -> Iterator[str]:
@@ -131,9 +211,9 @@ def warnings(found: Comparison) -> Iterator[str]:
         yield f"conditions differ, {difference}"
     for first, *later in found.repeats:
         for run in later:
-            told = f"{run.context.run} is given as a repeat of {first.context.run}, but differs in"
-            yield from [f"{told} {difference}" for difference in differences(first, run)]
-        if not any(kinship(first.context, one.context) == "device" for one in found.both):
+            named = f"{run.context.run} is given as a repeat of {first.context.run}, but differs in"
+            yield from [f"{named} {difference}" for difference in differences(first, run)]
+        if not any(kinship(first.context, run.context) == "device" for run in found.both):
             yield (
                 f"the noise runs are of another chip ({first.context.device.uuid}) than those "
                 "compared"
@@ -147,8 +227,8 @@ def warnings(found: Comparison) -> Iterator[str]:
 
 def _notes(found: Comparison) -> Iterator[str]:
     """Notes: what the verdicts guarantee, what else was found, and what was left out."""
-    settings, rows = found.settings, units.count(len(found.changes))
-    moved = [sentence(one, found.after.context.run) for one in found.moved()]
+    settings, rows = found.settings, units.count(len(found.rows))
+    moved = [sentence(found, line) for line in records(found.moved())]
     if moved:
         yield f"Families of rows that moved together: {'; '.join(moved)}."
     yield (
@@ -165,117 +245,191 @@ def _notes(found: Comparison) -> Iterator[str]:
             f"{'higher' if found.clock > 0 else 'lower'}: of each family, only what lies beyond a "
             "change by none, part or all of that is tested."
         )
-    if found.changes:
+    if len(found.rows):
         names = (", ".join(run.context.run for run in runs) for runs in found.repeats)
         source = f"runs of the same code ({'; '.join(names)})"
         source = source if found.repeats else "the changes themselves"
-        kinds = {"row": found.changes, "family": found.families}
         smallest = "; ".join(
-            f"the smallest change that is noticed in the quietest {kind} is "
-            f"{size(min(one.found for one in judged))}"
-            for kind, judged in kinds.items()
-            if judged
+            f"the smallest change that is noticed in the quietest {kind} is {size(of.found.min())}"
+            for kind, of in (("row", found.rows), ("family", found.families))
+            if len(of)
         )
         yield (
             f"The noise, how far medians move between runs, is estimated from {source}; {smallest}."
         )
-    exact = Counter(one.verdict for one in found.exact)
+    exact = Counter(found.untimed.verdict)
     yield (
         f"Counted, modelled and published rows, compared exactly: {units.count(exact['same'])} "
         f"same, {units.count(exact['changed'])} changed."
     )
-    reasons = sorted(Counter(one.reason for one in found.left_out).items())
+    reasons = sorted(Counter(reason for reason in found.untimed.reason if reason).items())
     listed = "; ".join(f"{units.count(count)} {reason}" for reason, count in reasons)
-    left_out = f"{units.count(len(found.left_out))} rows" + (f" ({listed})" if listed else "")
+    left_out = f"{units.count(exact['not compared'])} rows" + (f" ({listed})" if listed else "")
     before, after = map(units.count, found.alone)
     yield f"Not compared: {left_out}; {before} rows only before, {after} only after."
 
 
 def _alarms(found: Comparison) -> Table:
     """The alarms: families, then rows."""
-    lines: list[tuple[str, ...]] = [
-        (one.verdict, family(one), along(one), "", "", percent(one.change), _interval(one))
-        for one in found.moved()
+    lines = [
+        (
+            line.verdict,
+            family(line),
+            along(found, line),
+            "",
+            "",
+            percent(line.change),
+            _interval(line),
+        )
+        for line in records(found.moved())
     ]
-    for change in found.flagged():
-        before, after = change.before, change.after
-        values = [units.quantity(row.value, row.unit) for row in (before, after)]
-        words = (change.verdict, name(before), params_text(before.params, " "))
-        lines.append((*words, *values, percent(change.change), _interval(change)))
+    for line in records(found.flagged()):
+        values = [units.quantity(row.value, row.unit) for row in (line.before, line.after)]
+        words = (line.verdict, name(line.before), params_text(line.before.params, " "))
+        lines.append((*words, *values, percent(line.change), _interval(line)))
     header = ("verdict", "quantity", "case", "before", "after", "change", "interval")
     return table_of("changes", "What changed", header, lines, (3, 4, 5))
 
 
-def _interval(one: Judged) -> str:
-    return f"{percent(one.low)} to {percent(one.high)}"
+def _interval(line: Any) -> str:
+    return f"{percent(line.low)} to {percent(line.high)}"
 
 
 def _benchmarks(found: Comparison) -> Table:
     """Rows by benchmark: verdicts, median change of time, detectable change."""
     lines = []
-    by_benchmark = grouped(found.changes, lambda one: one.before.benchmark)
-    for benchmark, here in sorted(by_benchmark.items()):
-        verdicts = Counter(change.verdict for change in here)
+    for benchmark, here in found.rows.assign(time=as_time(found.rows, "change")).groupby(
+        "benchmark"
+    ):
+        verdicts = Counter(here.verdict)
         numbers = (len(here), *(verdicts[verdict] for verdict in VERDICTS))
-        middle = median(change.as_time(change.change) for change in here)
-        smallest = median_high(change.found for change in here)
-        lines.append((benchmark, *map(units.count, numbers), percent(middle), size(smallest)))
+        ends = percent(here.time.median()), size(median_high(here.found))
+        lines.append((str(benchmark), *map(units.count, numbers), *ends))
     header = ("benchmark", "rows", *VERDICTS, "median, as a time", "found from (median)")
     return table_of("benchmarks", "By benchmark", header, lines, range(1, len(header)))
 
 
 def _counts(found: Comparison) -> Table:
     """Counted, modelled and published quantities with a changed row."""
-    lines = []
-    kind = attrgetter("quantity", "method", "provenance")
-    for words, here in sorted(grouped(found.exact, lambda one: kind(one.before)).items()):
-        changed = [(one.before.value, one.after.value) for one in here if one.verdict == "changed"]
-        if changed:
-            middle = median_high(abs(two / one - 1) if one else math.inf for one, two in changed)
+    exact, lines = found.untimed[found.untimed.reason == ""], []
+    for kind, here in exact.groupby(["quantity", "method", "provenance"]):
+        changed = here[here.verdict == "changed"]
+        values = [
+            (first.value, second.value)
+            for first, second in zip(changed.before, changed.after, strict=True)
+        ]
+        if values:
+            middle = median_high(
+                abs(second / first - 1) if first else math.inf for first, second in values
+            )
             shown = size(middle) if middle < math.inf else "from 0"
-            lines.append((*words, units.count(len(here)), units.count(len(changed)), shown))
+            lines.append((*map(str, kind), units.count(len(here)), units.count(len(values)), shown))
     header = ("quantity", "method", "provenance", "rows", "changed", "median size of a change")
     return table_of("counts", "Counts that are not the same", header, lines, (3, 4, 5))
 
 
 def _left_out(found: Comparison) -> Table:
     """Common rows that were not compared, by case and reason."""
-    counted = Counter((one.before.case, one.reason) for one in found.left_out)
+    lost = found.untimed[found.untimed.reason != ""]
+    counted = Counter(zip(lost.case, lost.reason, strict=True))
     lines = ((case, units.count(rows), reason) for (case, reason), rows in counted.items())
     return table_of("left_out", "Not compared", ("case", "rows", "reason"), lines, (1,))
 
 
+def markdown(section: Section) -> str:
+    """The section in GitHub's Markdown."""
+    text = tables.markdown_text
+    warnings = [f"**Warning:** {text(warning)}" for warning in section.warnings]
+    notes = [*map(text, section.notes)]
+    shown = (*section.tables, *section.details)
+    listed = (f"## {text(table.title)}\n\n{tables.markdown(table)}" for table in shown)
+    lines = (f"# {text(section.title)}", *notes[:1], *warnings, *notes[1:], *listed)
+    return "\n\n".join(lines).rstrip() + "\n"
+
+
+def latex(section: Section) -> str:
+    """The tables of the section for LaTeX, each after comments that identify it."""
+    warnings = [f"warning: {warning}" for warning in section.warnings]
+    source = (section.title, *section.notes[:1], *warnings)
+    return "\n".join(tables.latex(table, table.title, *source) for table in section.tables)
+
+
+def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:
+    """Print the section, with `drawn` tables or in plain lines."""
+
+    def put(table: Table, *, head: bool) -> None:
+        plain = tables.terminal(table, head=head)
+        say((tables.drawn(table, colours=_COLOURS) if drawn else plain).rstrip("\n"))
+
+    say(visible(section.title))
+    if section.alarms is None:
+        for table in section.tables:
+            say(f"\n{visible(table.title)}")
+            put(table, head=True)
+    elif section.alarms.rows:
+        put(replace(section.alarms, rows=section.alarms.rows[:SHOWN]), head=False)
+        if (more := len(section.alarms.rows) - SHOWN) > 0:
+            say(f"and {more} more")
+    for note in section.notes:
+        say(visible(note))
+
+
+def as_csv(columns: Iterable[str], lines: Iterable[Iterable[object]]) -> bytes:
+    """The lines with their header, by RFC 4180; numbers with six digits."""
+    rounded = (
+        [f"{cell:.6g}" if isinstance(cell, float) else cell for cell in line] for line in lines
+    )
+    return csv_bytes(columns, rounded)
+
+
 def data(comparisons: Sequence[Comparison]) -> bytes:
-    """One line for each timed row, each changed count, and each row that was left out."""
-    listed: list[Change | Pair] = []
+    """One line for each timed row, each changed count, and each row that was left out.
+
+    Values have all digits. Changes, intervals and floors are relative: 0.02 is 2 % more.
+    """
+    shown = []
     for found in comparisons:
-        listed += found.changes
-        listed += (one for one in (*found.exact, *found.left_out) if one.verdict != "same")
-    return as_csv(COLUMNS, ([_cell(one, path) for path in COLUMNS.values()] for one in listed))
+        exact = found.untimed[found.untimed.verdict != "same"]
+        exact = exact.sort_values("reason", key=lambda reason: reason != "", kind="stable")
+        shown.append(_of_runs(found, pd.concat([found.rows, exact], ignore_index=True)))
+    lines = pd.concat(shown, ignore_index=True)
+    for run in ("before", "after"):
+        lines[run] = [repr(row.value) for row in lines[run]]
+    return _csv(lines, _ROW_COLUMNS)
 
 
 def families_data(comparisons: Sequence[Comparison]) -> bytes:
     """One line for each family; change and floor are relative, the floor is one sigma."""
+    shown = [_of_runs(found, found.families) for found in comparisons]
+    lines = pd.concat(shown, ignore_index=True)
+    return _csv(lines.assign(floor_sigma=np.expm1(lines.scale)), _FAMILY_COLUMNS)
+
+
+def _of_runs(found: Comparison, lines: pd.DataFrame) -> pd.DataFrame:
+    names = {"run_before": found.before.context.run, "run_after": found.after.context.run}
+    return lines.assign(**names)
+
+
+def _csv(lines: pd.DataFrame, columns: Sequence[str]) -> bytes:
+    columns = ("run_before", "run_after", *columns)
+    lines = lines.rename(columns=_PUBLISHED).reindex(columns=columns).astype(object)
+    return as_csv(columns, lines.where(lines.notna(), "").itertuples(index=False))
+
+
+def devices_data(found: devices.Devices) -> bytes:
+    """The numbers of all panels as CSV, one line each."""
     columns = (
-        "run_before", "run_after", "suite", "benchmark", "quantity", "level", "rows", "rows_alike",
-        "verdict", "better", "change", "change_low", "change_high", "chance_without_change",
-        "smallest_change_found", "floor_sigma", "repeats",
+        "panel", "label", "unit", "run", "device", "value", "case", "quantity", "method", "low",
+        "high", "sources",
     )  # fmt: skip
+    names = [*(run.context.device.name for run in found.runs), *found.names[len(found.runs) :]]
     lines = (
         (
-            *(run.context.run for run in found.both), *one.key, len(one.rows), one.alike,
-            one.verdict, one.better, one.change, one.low, one.high, one.chance, one.found,
-            math.expm1(one.law.scale), one.repeats,
+            panel.name, line.label, panel.unit, getattr(line.row, "run", ""), names[line.at],
+            line.value, *(getattr(line.row, of, "") for of in ("case", "quantity", "method")),
+            "" if line.row else line.low, "" if line.row else line.high, line.cited,
         )
-        for found in comparisons
-        for one in found.families
+        for panel, numbers in devices.panels(found)
+        for line in records(numbers)
     )  # fmt: skip
     return as_csv(columns, lines)
-
-
-def _cell(one: Change | Pair, path: str) -> object:
-    """The value at `path`, values of rows with all digits; empty if a pair lacks it."""
-    found: object = one
-    for name in path.split("."):
-        found = getattr(found, name, "")
-    return repr(found) if path.endswith(".value") else found

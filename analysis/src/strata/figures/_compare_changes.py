@@ -12,13 +12,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from strata.compare import words
-from strata.compare.changes import VERDICTS, Change, Comparison, Verdict
+from strata.compare.changes import VERDICTS, Comparison, as_time, records
 from strata.figures._plot import Plot
 from strata.figures._style import GREY, foot, hover, listed
 from strata.model.units import MINUS
 from strata.run import params_text
 
-LOOKS: Mapping[Verdict, tuple[str, str, float]] = {
+LOOKS: Mapping[str, tuple[str, str, float]] = {
     "slower": ("#D55E00", "^", 5),
     "faster": ("#009E73", "v", 5),
     "changed": ("#CC79A7", "D", 4.5),
@@ -54,18 +54,21 @@ def plot_of(comparisons: Sequence[Comparison]) -> Plot:
 
 def data(comparisons: Sequence[Comparison]) -> pd.DataFrame:
     """Every change, as of a time; the alarms that are named have an interval."""
+    columns = ["comparison", "benchmark", "verdict", "change", "low", "high", "found", "named"]
     lines = [
-        {
-            "comparison": at, "benchmark": change.before.benchmark, "verdict": change.verdict,
-            "change": change.as_time(change.change), "low": change.as_time(change.low),
-            "high": change.as_time(change.high), "found_from": change.found,
-            "named": change.before.key in named, "valid": change.after.valid, "_row": change.after,
-        }
+        found.rows.assign(
+            comparison=at,
+            named=found.rows.index.isin(found.flagged().index[:NAMED]),
+            **{end: as_time(found.rows, end) for end in ("change", "low", "high")},
+        )
         for at, found in enumerate(comparisons)
-        for named in [{alarm.before.key for alarm in found.flagged()[:NAMED]}]
-        for change in found.changes
-    ]  # fmt: skip
-    return pd.DataFrame(lines)
+    ]
+    shown = pd.concat(lines, ignore_index=True)
+    return (
+        shown[[*columns, "after"]]
+        .rename(columns={"found": "found_from", "after": "_row"})
+        .assign(valid=True)
+    )
 
 
 def draw_one(ax: Axes, data: pd.DataFrame, least: float) -> None:
@@ -110,15 +113,12 @@ def below(found: Comparison) -> Iterator[str]:
     yield f"{words.title(found)}. {words.counts(found)}."
     if found.differences:
         yield "WARNING, conditions differ: " + "; ".join(map(str, found.differences))
-    for one in found.moved():
-        yield f"{one.verdict}, {words.percent(one.change)}: {words.family(one)}, {words.along(one)}"
+    for line in records(found.moved()):
+        family = f"{words.family(line)}, {words.along(found, line)}"
+        yield f"{line.verdict}, {words.percent(line.change)}: {family}"
     flagged = found.flagged()
-    yield from map(_alarm, flagged[:NAMED])
+    for line in records(flagged[:NAMED]):
+        what = f"{words.name(line.before)}, {params_text(line.before.params, ' ')}"
+        yield f"{line.verdict}, {words.percent(line.change)}: {what}"
     if (more := len(flagged) - NAMED) > 0:
         yield f"and {more} more, in the table"
-
-
-def _alarm(change: Change) -> str:
-    row = change.before
-    what = f"{words.name(row)}, {params_text(row.params, ' ')}"
-    return f"{change.verdict}, {words.percent(change.change)}: {what}"

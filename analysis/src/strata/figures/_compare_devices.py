@@ -8,7 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from strata.compare.devices import Devices, cell, notes
+from strata.compare.changes import records
+from strata.compare.devices import Devices, cell, notes, panels
 from strata.figures import _chase as chase
 from strata.figures._plot import Plot, columns
 from strata.figures._style import bytes_axis, foot, hover, listed, plain_log
@@ -54,21 +55,17 @@ def draw_curves(data: pd.DataFrame, figure: Figure) -> None:
 
 def numbers(found: Devices) -> pd.DataFrame:
     """Each number of each device; `drawn` are those of lines in which two devices differ."""
-    lines = [
-        {
-            "panel": group.panel.title, "unit": group.panel.unit, "better": group.panel.better,
-            "label": label, "at": at, "name": found.names[at], "value": one.value,
-            "low": one.low or one.value, "high": one.high or one.value, "valid": True,
-            "drawn": max(values) > DIFFER * min(values),
-            "_row": one.row or f"{label}: {cell(one)} {group.panel.unit}",
-        }
-        for group in found.groups
-        for label, of in group.lines
-        for values in [[one.value for one in of if one]]
-        for at, one in enumerate(of)
-        if one
-    ]  # fmt: skip
-    return pd.DataFrame(lines)
+    parts = []
+    for panel, here in panels(found):
+        value = here.groupby("label").value
+        shown = [line.row or f"{line.label}: {cell(line)} {panel.unit}" for line in records(here)]
+        parts.append(here.assign(
+            panel=panel.title, unit=panel.unit, better=panel.better, valid=True, _row=shown,
+            name=here["at"].map(found.names.__getitem__), low=here.low.fillna(here.value),
+            high=here.high.fillna(here.value),
+            drawn=value.transform("max") > DIFFER * value.transform("min"),
+        ))  # fmt: skip
+    return pd.concat(parts).drop(columns=["row", "cited"])
 
 
 def plots_of(found: Devices) -> list[Plot]:

@@ -5,13 +5,14 @@
 
 Each `add` writes one part or a few, the lines of its runs last: without them its rows are not
 there. Anything reads it (DuckDB: `select * from 'DATASET/rows/*.parquet'`). It is read by pyarrow,
-which the package needs anyway, one block of benchmarks at a time: memory holds 4 bytes a row of
-a block and run, whatever the size of the data set.
+which the package needs anyway, one block of benchmarks at a time, whatever the size of the data
+set.
 """
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
@@ -25,9 +26,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-from strata.compare.changes import family_of
+from strata.compare.changes import level_of
 from strata.model.truth import load_run
 from strata.run import Context, Run, RunError, grouped, write_files
 from strata.run.files import regular
@@ -53,12 +55,12 @@ PART = 1 << 21
 """Rows from which on a part is written."""
 RUNS = 5000
 """So many runs at most are in a part."""
-BLOCK = 256 << 20
-"""Bytes of a block's matrix, unless one benchmark alone has more."""
+BLOCK = 1 << 22
+"""Rows of a block, unless one benchmark alone has more."""
+CELLS = 1 << 27
+"""Values of a block's matrix of which rows fill less than a quarter."""
 MOST_OF_GROUP = 512 << 20
 """Bytes that a row group may unpack to; so may the file of a part's runs."""
-MOST_OF_BLOCK = 2 * BLOCK
-"""Bytes of a block's matrix of which rows fill less than a quarter."""
 ENOUGH = 16
 """Run folders that are worth a process of its own."""
 SKEW = timedelta(days=1)
@@ -217,9 +219,9 @@ def gpu_of(context: Context) -> tuple[str, str]:
 
 def table_of(run: Run) -> pa.Table:
     """The rows of a run as a table of `rows_schema`."""
-    family, rows = family_of(run), run.rows
+    level, rows = level_of(run), run.rows
     columns = {name: [getattr(row, name) for row in rows] for name in _WORDS if name != "level"}
-    columns["level"] = [family(row)[3] for row in rows]
+    columns["level"] = [level(row) for row in rows]
     return pa.table(
         [pa.array(columns[name], pa.string()).dictionary_encode() for name in _WORDS]
         + [pa.array([row.value for row in rows], pa.float64()), pa.array([r.valid for r in rows])],
@@ -374,114 +376,53 @@ class Block(NamedTuple):
 def blocks(found: Sequence[Part], runs: Sequence[str]) -> Iterator[Block]:
     """The rows of `runs`, in blocks of whole benchmarks; raises `DamagedError`."""
     place = {run: at for at, run in enumerate(runs)}
-    sizes: dict[str, int] = {}
+    sizes: Counter[str] = Counter()
     for entry in (entry for part in found for entry in part.entries if entry.run in place):
-        for benchmark, count in entry.sizes.items():
-            sizes[benchmark] = max(sizes.get(benchmark, 0), count)
-    block: dict[str, int] = {}
-    for benchmark, count in sorted(sizes.items()):
-        if block and 4 * len(runs) * (sum(block.values()) + count) > BLOCK:
+        sizes.update(entry.sizes)
+    block: list[str] = []
+    for benchmark in sorted(sizes):
+        if block and sum(map(sizes.__getitem__, [*block, benchmark])) > BLOCK:
             yield _block(found, place, block)
-            block = {}
-        block[benchmark] = count
+            block = []
+        block.append(benchmark)
     if block:
         yield _block(found, place, block)
 
 
-_KEY = ("case", "quantity", "method")
-
-
-def _block(found: Sequence[Part], place: Mapping[str, int], sizes: Mapping[str, int]) -> Block:
-    entries = [one for part in found for one in part.entries if one.run in place]
-    rows = sum(one.sizes.get(benchmark, 0) for one in entries for benchmark in sizes)
-    most = max(MOST_OF_BLOCK, 16 * rows) // (4 * len(place))
-    index = _Index(len(place), sum(sizes.values()), most)
+def _block(found: Sequence[Part], place: Mapping[str, int], benchmarks: Sequence[str]) -> Block:
+    tables = [rows_schema.empty_table()]
     for part in found:
-        here = {one.run: place[one.run] for one in part.entries if one.run in place}
+        runs = [entry.run for entry in part.entries if entry.run in place]
         try:
-            for batch in _batches(part.rows, min(sizes), max(sizes)) if here else ():
-                index.take(batch, here, sizes.keys())
+            if runs:
+                tables.append(_rows(part.rows, runs, benchmarks))
         except (OSError, ValueError, pa.ArrowException) as error:
             raise DamagedError(part, error) from None
-    return index.block()
+    rows = pa.concat_tables(tables).unify_dictionaries().to_pandas()
+    kinds = rows.groupby(["case", "quantity", "method"], observed=True, sort=False)
+    kind, run = kinds.ngroup().to_numpy(), rows.run.map(place).to_numpy(int)
+    if len(place) * kinds.ngroups > max(CELLS, 4 * len(rows)):
+        raise DamagedError(found[-1], ValueError("too many rows that no two runs share"))
+    valid = rows.valid.to_numpy()
+    values = np.full((len(place), kinds.ngroups), np.nan, np.float32)
+    values[run[valid], kind[valid]] = rows.value.clip(-3e38, 3e38)[valid]
+    lines = rows[[*Line._fields]].iloc[np.unique(kind, return_index=True)[1]]
+    invalid = np.bincount(run[~valid], minlength=len(place))
+    return Block(tuple(map(Line._make, lines.itertuples(index=False))), values, invalid)
 
 
-def _batches(path: Path, first: str, last: str) -> Iterator[pa.RecordBatch]:
-    """The row groups that may hold benchmarks from `first` to `last`."""
+def _rows(path: Path, runs: Sequence[str], benchmarks: Sequence[str]) -> pa.Table:
+    """The rows of these runs and benchmarks; ValueError for rows without a word."""
+    first, last, kept = min(benchmarks), max(benchmarks), [rows_schema.empty_table()]
     with _opened(path) as file:
         column = file.schema_arrow.names.index("benchmark")
         for group in range(file.num_row_groups):
-            told = file.metadata.row_group(group).column(column).statistics
-            if not told or not told.has_min_max or (told.min <= last and told.max >= first):
-                yield from file.read_row_group(group).to_batches()
-
-
-class _Index:
-    """Takes rows in, of any runs in any order, and sorts them by kind of row.
-
-    There is room for `capacity` kinds, and for `most` at most: beyond it raises ValueError.
-    """
-
-    def __init__(self, runs: int, capacity: int, most: int) -> None:
-        self._most = most
-        self._codes: tuple[dict[str, int], ...] = ({}, {}, {})
-        self._known = np.empty(0, np.int64)
-        self._where = np.empty(0, np.int64)
-        self._lines: list[Line] = []
-        self._values = np.full((runs, max(min(capacity, most), 1)), np.nan, np.float32)
-        self._invalid = np.zeros(runs, np.int64)
-
-    def take(self, batch: pa.RecordBatch, place: Mapping[str, int], wanted: Iterable[str]) -> None:
-        known = set(wanted)
-        runs = _coded(batch, "run", lambda run: place.get(run, -1))
-        kept = (runs >= 0) & _coded(batch, "benchmark", known.__contains__).astype(bool)
-        if not kept.all():
-            batch = batch.filter(pa.array(kept))
-            runs = runs[kept]
-        if not len(runs):
-            return
-        keys = np.zeros(len(runs), np.int64)
-        for name, codes in zip(_KEY, self._codes, strict=True):
-            keys = (keys << 20) + _coded(batch, name, partial(_numbered, codes))
-        at = self._places(keys, batch)
-        valid = np.asarray(batch.column("valid").to_numpy(zero_copy_only=False), bool)
-        values = np.clip(batch.column("value").to_numpy(), -3e38, 3e38).astype(np.float32)
-        self._values[runs[valid], at[valid]] = values[valid]
-        self._invalid += np.bincount(runs[~valid], minlength=len(self._invalid))
-
-    def _places(self, keys: npt.NDArray[np.int64], batch: pa.RecordBatch) -> npt.NDArray[np.int64]:
-        found = np.minimum(np.searchsorted(self._known, keys), max(len(self._known) - 1, 0))
-        fresh = self._known[found] != keys if len(self._known) else np.ones(len(keys), bool)
-        if fresh.any():
-            new, first = np.unique(keys[fresh], return_index=True)
-            rows = batch.take(pa.array(np.flatnonzero(fresh)[first]))
-            words = [rows.column(name).cast(pa.string()).to_pylist() for name in Line._fields]
-            start = len(self._lines)
-            self._lines += [Line(*of) for of in zip(*words, strict=True)]
-            if len(self._lines) > self._most:
-                raise ValueError(f"more than {self._most} rows that no two runs share")
-            if (more := len(self._lines) - self._values.shape[1]) > 0:
-                wider = np.full((len(self._values), max(more, start)), np.nan, np.float32)
-                self._values = np.hstack([self._values, wider])
-            known = np.concatenate([self._known, new])
-            where = np.concatenate([self._where, start + np.arange(len(new))])
-            order = np.argsort(known)
-            self._known, self._where = known[order], where[order]
-            found = np.searchsorted(self._known, keys)
-        return np.asarray(self._where[found])
-
-    def block(self) -> Block:
-        return Block(tuple(self._lines), self._values[:, : len(self._lines)], self._invalid)
-
-
-def _numbered(codes: dict[str, int], word: str) -> int:
-    return codes.setdefault(word, len(codes))
-
-
-def _coded(batch: pa.RecordBatch, name: str, code: Callable[[str], int]) -> npt.NDArray[np.int64]:
-    """A column of words as whole numbers, each word looked up once."""
-    column = batch.column(name)
-    if column.null_count:
-        raise ValueError(f"rows without a {name}")
-    codes = np.array([code(word) for word in column.dictionary.to_pylist()] or [0], np.int64)
-    return np.asarray(codes[column.indices.to_numpy(zero_copy_only=False)])
+            ends = file.metadata.row_group(group).column(column).statistics
+            if not ends or not ends.has_min_max or (ends.min <= last and ends.max >= first):
+                wanted = pc.is_in(pc.field("run"), pa.array(runs))
+                wanted &= pc.is_in(pc.field("benchmark"), pa.array(benchmarks))
+                table = file.read_row_group(group)
+                if any(table[name].null_count for name in rows_schema.names):
+                    raise ValueError("rows without a word or a value")
+                kept.append(table.filter(wanted).cast(rows_schema))
+    return pa.concat_tables(kept)

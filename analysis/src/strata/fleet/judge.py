@@ -27,9 +27,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from strata.compare import changes
 from strata.compare.changes import better
-from strata.compare.families import SMALLEST, TOGETHER
-from strata.compare.wander import LEAST
+from strata.compare.noise import LEAST, SMALLEST
 from strata.fleet import law
 from strata.fleet.dataset import Block, Entry, Line
 from strata.fleet.sites import CONDITIONS, SITES, site
@@ -57,20 +57,11 @@ Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a verdict promises: the probability of even one false alarm, and the least change.
+@dataclass(frozen=True)
+class Settings(changes.Settings):
+    """The probability of even one false alarm in the fleet, and the smallest change of interest."""
 
-    Raises ValueError where a share is out of its range.
-    """
-
-    false_alarm: float = 0.01
     min_change: float = 0.005
-
-    def __post_init__(self) -> None:
-        for name, least, most in (("false_alarm", 1e-9, 0.5), ("min_change", 0.0, 10.0)):
-            if not least <= (value := getattr(self, name)) <= most:
-                raise ValueError(f"found {name} {value}; expected a share of {least:g} to {most:g}")
 
 
 class Family(NamedTuple):
@@ -462,6 +453,3 @@ def _events(gpus: Sequence[Gpu]) -> Iterator[Event]:
         for name, value in usual.items():
             if (own := repr(gpu.entry.facts.get(name))) != value:
                 yield Event(place, f"{name.replace('_', ' ')} is {own}, of most GPUs {value}")
-
-
-__all__ = ["KINDS", "TOGETHER", "Event", "Family", "Finding", "Fleet", "Gpu", "Settings", "judged"]

@@ -29,8 +29,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from strata.compare.families import PRIOR
-from strata.compare.wander import LEAST, caution
+from strata.compare.noise import LEAST, PRIOR, caution
 
 Matrix = npt.NDArray[np.float64]
 Vector = npt.NDArray[np.float64]

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from strata.compare.sections import Section, as_csv, table_of
-from strata.compare.wander import LEAST
-from strata.compare.words import percent, size
+from strata.compare.noise import LEAST
+from strata.compare.words import Section, as_csv, percent, size, table_of
 from strata.fleet.dataset import Entry, Line, Part, blocks
 from strata.fleet.judge import KINDS, Finding, Fleet, Quantity
 from strata.fleet.sites import SITES

@@ -20,10 +20,8 @@ import pandas as pd
 from msgspec.structs import replace as changed
 
 from strata import figures
-from strata.compare import devices, words
-from strata.compare.changes import Comparison
-from strata.compare.output import sections
-from strata.compare.sections import latex, markdown
+from strata.compare import Comparison, devices, words
+from strata.compare.changes import records
 from strata.figures import _compare_changes, _compare_devices
 from strata.figures._cache import Picture, Spot
 from strata.figures._drawing import hits, picture
@@ -45,13 +43,13 @@ def _key(row: Row) -> tuple[str, ...]:
 
 def _rows(spots: Iterable[Spot], found: Sequence[Comparison]) -> Mapping[tuple[str, ...], Row]:
     """Every row of the drawings, with its run among its parameters, and how it changed."""
-    changes = {_key(one.after): one for comparison in found for one in comparison.changes}
+    changes = {_key(line.after): line for one in found for line in records(one.rows)}
     rows = {_key(one.shown): one.shown for one in spots if isinstance(one.shown, Row)}
     for key, row in rows.items():
         params = {**row.params, "run": row.run}
-        if one := changes.get(key):
-            params["change"] = words.percent(one.change)
-            params["before"] = quantity(one.before.value, one.before.unit)
+        if line := changes.get(key):
+            params["change"] = words.percent(line.change)
+            params["before"] = quantity(line.before.value, line.before.unit)
         rows[key] = changed(row, case=f"{row.run}/{row.case}", params=params)
     return dict(sorted(rows.items()))  # so that those of a case follow each other
 
@@ -78,13 +76,13 @@ def write(
     """
     of = {run.context.run: run for one in found for run in (one.before, one.after)}
     runs = beside.runs if beside else [*of.values()]
-    parts, files = sections(found, beside), dict[str, bytes]()
+    parts, files = words.sections(found, beside), dict[str, bytes]()
     if found:
         files |= {"families.csv": words.families_data(found), "compare.csv": words.data(found)}
     if beside:
-        files["devices.csv"] = devices.data(beside)
+        files["devices.csv"] = words.devices_data(beside)
     for stem, of_stem in (("compare", parts[: len(found)]), ("devices", parts[len(found) :])):
-        for kind, write_as in (("md", markdown), ("tex", latex)) if of_stem else ():
+        for kind, write_as in (("md", words.markdown), ("tex", words.latex)) if of_stem else ():
             files[f"{stem}.{kind}"] = "\n".join(map(write_as, of_stem)).encode()
     drawings: dict[str, tuple[str, Picture]] = {}
     for plot, data in _plots(found, beside, runs):

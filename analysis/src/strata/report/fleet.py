@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from strata.compare import compare_all
 from strata.compare.changes import Settings as Promise
 from strata.compare.changes import better
-from strata.compare.output import compared
-from strata.compare.wander import LEAST
+from strata.compare.noise import LEAST
 from strata.compare.words import percent
 from strata.fleet import law, words
 from strata.fleet.dataset import Part
@@ -172,6 +172,6 @@ def _comparisons(fleet: Fleet, out: Path) -> dict[int, str]:
         ):
             with attempt(f"The comparison of {entry.run} with {typical.run}"):
                 runs = [load_run(Path(one.folder)) for one in (typical, entry)]
-                write_comparison(*compared(runs, Promise()), out / "compare" / entry.run)
+                write_comparison(*compare_all(runs, Promise()), out / "compare" / entry.run)
                 made[gpu] = f"compare/{entry.run}/compare.html"
     return made
