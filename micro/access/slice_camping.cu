@@ -34,7 +34,8 @@ Benchmark declare() {
                          {"sector_bandwidth_per_sm", "the same per cycle of an SM, by each timer"},
                          {"grid_time", "duration of the whole long launch, including start-up"},
                          {"core_clock", "clock of the core during the loads"},
-                         {"sectors_per_request", "per warp-load, counted and modelled"}},
+                         {"sectors_per_request", "per warp-load, counted and modelled"},
+                         {"memory_bytes_per_used_byte", "bytes read from memory per wanted byte"}},
           .seconds_per_case = 0.05};
 }
 
@@ -137,8 +138,8 @@ void run(Session& session) {
         reinterpret_cast<const char*>(field.data()), spacing, rounds, loads_in_all - 1,
         machine.device_stamps());
   };
-  // Several laps, so that either half of L2 has its copies.
-  experiment.slopes[0].prepare = [&](const Call&) { launch(16); };
+  // Many laps, so that each half of L2 has its copies.
+  experiment.slopes[0].prepare = [&](const Call&) { launch(64); };
   experiment.slopes[0].launch = [&](const Call& call) { launch(call.length.rounds); };
   experiment.kernels = {reinterpret_cast<const void*>(&read_spaced)};
   measure(session, machine, experiment);

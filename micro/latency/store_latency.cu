@@ -70,7 +70,7 @@ Experiment describe(const Params& /*params*/, const GpuFacts& gpu) {
                              }});
   experiment.checked = "sums of the chains' ends, and of the words in memory, in closed form";
   experiment.placement = Placement{.cores = gpu.sms};
-  experiment.not_counted = "no counter tells waiting for a store from other waiting";
+  experiment.not_counted = "no counter separates waiting for a store from other waiting";
   return experiment;
 }
 

@@ -11,7 +11,7 @@ from plots import check_texts_of, plot_named, plotted, rules_of
 from strata.ladder import fstat
 from strata.model.text import plain
 from strata.model.units import factor, quantity
-from strata.report.tables import breitbart
+from strata.report.tables import papers
 from strata.run import Run
 
 FIGURE = plot_named("fstat_ladder")
@@ -68,7 +68,7 @@ def test_without_rungs_of_a_gpu_there_is_neither_table_nor_sentence(
     run = run_of(tmp_path, *lines, case([measurement()], backend="host"), backend="host")
     assert FIGURE.has(run) == bool(lines)
     assert not lines or "core" not in caption_of(FIGURE, run)
-    assert breitbart.make(run) is None
+    assert papers.einstein_at_home(run) is None
     assert not list(fstat.sentences(run))
 
 
@@ -127,7 +127,7 @@ def test_what_is_not_valid_or_within_noise_has_no_price(
 
 def lines_of(run: Run) -> dict[str, list[str]]:
     """The printed value, the value here and its rung, by the question."""
-    table = breitbart.make(run)
+    table = papers.einstein_at_home(run)
     assert table
     return {plain(row[0]): [*map(plain, row[1:4])] for row in table.rows}
 

@@ -29,7 +29,7 @@ from strata.ladder.rungs import Cases
 from strata.ladder.stalls import stalls
 from strata.ladder.steps import Change, changes, sentences
 from strata.model import Table, plain
-from strata.report.tables import nbody_ladder
+from strata.report.tables import nbody
 from strata.run import Row, Run
 
 
@@ -94,7 +94,7 @@ def test_the_rungs_and_their_order_are_what_the_run_says(tmp_path: Path) -> None
     ]
     run = load2(tmp_path / "b", lines, rungs=rungs)
     assert [step.rung for step in best_cases(run)] == ["zzz", "tiled", "naive"]
-    table = made(nbody_ladder, run)
+    table = made(nbody.rungs, run)
     assert column(table, "change")["zzz"] == "makes zzz"
     assert column(table, "over the rung before")["naive"] == "1.00× zzz"
 

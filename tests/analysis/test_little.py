@@ -72,6 +72,11 @@ def test_each_level_has_the_latency_of_a_walk_inside_it(tmp_path: Path) -> None:
     assert found["dram"].row.quantity == "load_time"
 
 
+def test_device_memory_is_the_median_from_2_to_16_times_the_l2(tmp_path: Path) -> None:
+    lines = [walk("global_cg", times * L2, times * 1e-9) for times in (1, 2, 4, 16, 32, 64)]
+    assert little.latencies(load(tmp_path, lines))["dram"].seconds == pytest.approx(4e-9)
+
+
 def test_a_cpu_has_no_latencies_here(tmp_path: Path) -> None:
     place = {"space": "memory", "footprint": 8192, "stride": 64, "cores": "one"}
     line = walk("memory", 8192, 1e-9)["measurements"]

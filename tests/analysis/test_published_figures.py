@@ -19,19 +19,14 @@ from strata.model import Cited, Table, atlas, plain, tables
 from strata.reference import published
 from strata.reference.published import Mark
 from strata.report import tables as report_tables
-from strata.report.tables import (
-    breitbart_costs,
-    published_geometry,
-    published_instructions,
-    vandenbraak_matrix,
-)
+from strata.report.tables import papers
 from strata.run import Row
 
 FIGURES = [*map(plot_named, ("published_latency", "published_bandwidth", "published_constant"))]
 LATENCY = FIGURES[0]
-TABLES = [module.make for module in (
-    vandenbraak_matrix, breitbart_costs, published_instructions, published_geometry,
-)]  # fmt: skip
+TABLES = [
+    papers.matrix_addition, papers.instruction_costs, papers.instruction_latencies, papers.caches
+]  # fmt: skip
 MIB = 2**20
 L2 = 40 * MIB
 BYTES = 3 * 128 * MIB
@@ -336,7 +331,7 @@ def columns_of(table: Table, name: str) -> dict[str, str]:
 
 
 def test_instructions_are_compared_with_the_same_ones() -> None:
-    table = made(published_instructions.make)
+    table = made(papers.instruction_latencies)
     volta = columns_of(table, f"V100 {reference.cite('jia2018volta')}")
     assert (volta["FADD"], volta["IMAD"], volta["DFMA"], volta["MUFU.RSQ"]) == ("4", "5", "8", "–")
     pascal = columns_of(table, f"P100 {reference.cite('jia2018volta')}")
@@ -351,7 +346,7 @@ def test_instructions_are_compared_with_the_same_ones() -> None:
 
 
 def test_the_costs_of_the_g80_are_beside_ours() -> None:
-    table = made(breitbart_costs.make)
+    table = made(papers.instruction_costs)
     assert [plain(line[1]) for line in table.rows] == [
         *["4"] * 7, "16", "16", "0", "≥4", "400 - 600", "≥ 0 (cached)", "400 - 600 (else)",
         "4 + possible waiting time",
@@ -373,7 +368,7 @@ def test_the_costs_of_the_g80_are_beside_ours() -> None:
 
 
 def test_caches_are_beside_their_sources() -> None:
-    table = made(published_geometry.make)
+    table = made(papers.caches)
     size, behind = columns_of(table, "L1"), columns_of(table, "the one behind it")
     assert size["here"] == "217\u00a0KiB"
     assert [plain(table.rows[0][at]) for at in (4, 5, 8)] == [
@@ -390,7 +385,7 @@ def test_caches_are_beside_their_sources() -> None:
 
 def matrix(*rows: Row) -> list[list[str]]:
     """The columns of the table of matrix additions."""
-    table = vandenbraak_matrix.make(run_with(rows))
+    table = papers.matrix_addition(run_with(rows))
     assert table is not None
     return [[plain(line[at]) for line in table.rows] for at in range(9)]
 

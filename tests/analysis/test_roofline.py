@@ -289,6 +289,47 @@ def test_an_uncounted_rung_is_nominal_at_the_bytes_that_it_cannot_do_without(
     assert shown(tmp_path / "b", *ceilings(), *lines, nominal=False) == ()
 
 
+def test_the_best_valid_row_of_any_operation_within_its_limit_is_the_roof(tmp_path: Path) -> None:
+    lines = [
+        bandwidth("l2", 12e12, operation="triad"),
+        bandwidth("l2", 99e12, operation="copy", noise="failed"),
+        bandwidth("shared", 31e12),
+        bandwidth("dram", 4.2e12, share=1.02, operation="write"),
+        arithmetic("fp32", 2 * PEAK, form="steady", noise="failed"),
+        *rung(1e13, at({"l2": 300}), noise="failed"),
+        *rung(1e13, at({"l2": 300}), name="several_gpus", gpus=1),
+    ]
+    found = shown(tmp_path, *ceilings(), *lines)
+    roofs = {name: named(found, name).value for name in ("fp32", "L2, triad", "L1, shared, read")}
+    assert roofs == {"fp32": PEAK, "L2, triad": 12e12, "L1, shared, read": 31e12}
+    assert named(found, "DRAM, read").value == BANDWIDTHS["dram"]
+    assert [(one.kernel, one.valid) for one in points_of(found)] == [("tiled", False)] * 2
+
+
+def test_tensor_cores_are_ceilings_of_their_types(tmp_path: Path) -> None:
+    def rate(value: float, **params: str) -> Line:
+        usual = {"instruction": "wgmma", "type": "fp16", "shape": "n256", "a": "shared"}
+        usual |= {"measure": "rate", "sparsity": "dense", "data": "random"}
+        found = [timed("operations_per_second", value, "operation/s")]
+        return case(found, benchmark="tensor_rate", params=usual | params)
+
+    lines = [
+        rate(8e14),
+        rate(6e14, instruction="mma", shape="largest"),
+        rate(9e14, data="zeros"),
+        rate(16e14, sparsity="sparse"),
+        rate(4e14, type="tf32"),
+        rate(16e14, type="int8"),  # no floating-point operations
+    ]
+    found = shown(tmp_path, *ceilings(), *lines, *rung(1e13, at({"l2": 300})))
+    fp16 = named(found, "fp16, tensor cores")
+    assert (fp16.value, fp16.how) == (8e14, "wgmma, shape n256, A in shared")
+    assert fp16.bounds
+    assert not fp16.roof  # of kernels that do not multiply matrices
+    assert named(found, "tf32, tensor cores").value == 4e14
+    assert not [one for one in ceilings_of(found) if "int8" in one.name]
+
+
 def test_an_invalid_ceiling_bounds_nothing_and_is_named(tmp_path: Path) -> None:
     lines = [arithmetic("fp32", PEAK), bandwidth("l2", 10e12)]
     lines += [bandwidth("dram", 4e12, noise="failed"), *rung(50e12, at({"dram": 0.5, "l2": 300}))]

@@ -187,16 +187,6 @@ TEST_F(AccessRecord, JudgesNoAccessThatPtxasLeavesOut) {
   EXPECT_THAT(json_of(made), HasSubstr("\"not_counted\": \"left out\""));
 }
 
-TEST_F(AccessRecord, SaysWhatADeviceRecorded) {
-  Report made = report(launch_, nullptr);
-  made.kernels.front().rows.front().exact.front().access.is_traced = true;
-  const auto records = records_of(made, Backend::cuda);
-  ASSERT_EQ(records.size(), 6U);
-  EXPECT_EQ(records[0].measurements.front().method, "traced");
-  EXPECT_EQ(records[1].measurements.front().method, "exact");
-  EXPECT_EQ(records[5].measurements.front().method, "traced");  // of all of them together
-}
-
 TEST_F(AccessRecord, TellsLaunchesOfOneNameApart) {
   const auto records = records_of(report(launch_, nullptr, 2), Backend::host);
   std::set<std::string> ids;

@@ -63,8 +63,7 @@ std::string_view unit_of(Space space) {
 }
 
 std::string_view method_of(const Access& access) {
-  if (!access.is_exact()) return "not exact";
-  return access.is_traced ? "traced" : "exact";
+  return access.is_exact() ? "exact" : "not exact";
 }
 
 std::size_t newest_of(const Report& report) {
@@ -113,6 +112,8 @@ Json counts_json(const CountedAccess& counted) {
 
 Json launch_json(const ReportedLaunch& launch) {
   return {{"launch", one_line(launch.file)},
+          {"blocks", launch.grid.count()},
+          {"blocks_run", launch.blocks_run},
           {"not_counted", json_or_null(launch.not_counted)},
           {"optimised", launch.optimised ? counts_json(*launch.optimised) : Json{}}};
 }
@@ -121,11 +122,13 @@ Json exact_json(const Report& report, const KernelReport& kernel, const ExactTra
   const Access& access = exact.access;
   Json made{{"launch", one_line(kernel.launches[exact.launch].file)},
             {"space", name_of(access.space)},
-            {"is_exact", access.is_exact() && !access.is_traced},
-            {"is_traced", access.is_traced},
+            {"is_exact", access.is_exact()},
             {"doubt", access.is_exact() ? Json{} : Json(describe(access.doubt))},
             {"doubtful", access.doubtful},
             {"hidden_by", json_or_null(exact.hidden_by)},
+            {"hidden_buffer", json_or_null(exact.hidden_buffer)},
+            {"least_moved", access.range.least},
+            {"most_moved", access.range.most},
             {"not_covered_by_proof", json_or_null(exact.not_covered)},
             {"warps", access.warps},
             {"lanes", access.lanes}};
@@ -202,11 +205,15 @@ Json row_json(const Report& report, const KernelReport& kernel, const ReportRow&
 }  // namespace
 
 std::string doubt_text(const ExactTraffic& exact) {
-  return fmt::format("{} in {}{}{}", describe(exact.access.doubt),
-                     exact.access.doubtful == 1
-                         ? "1 execution"
-                         : fmt::format("{} executions", exact.access.doubtful),
-                     exact.hidden_by.empty() ? "" : ": ", exact.hidden_by);
+  std::string text{describe(exact.access.doubt)};
+  if (exact.access.doubtful > 0) {
+    text += fmt::format(" in {} execution{}", exact.access.doubtful,
+                        exact.access.doubtful == 1 ? "" : "s");
+  }
+  if (!exact.hidden_by.empty()) text += ": " + exact.hidden_by;
+  if (!exact.hidden_buffer.empty())
+    text += fmt::format("; the launch file does not give the content of {}", exact.hidden_buffer);
+  return text;
 }
 
 std::string steps_text(const AccessProof& proof) {
@@ -464,6 +471,7 @@ void add_launch(KernelReport& kernel, const ptx::Kernel& code, const Launch& lau
   const std::size_t place = kernel.launches.size();
   reported.grid = launch.grid;
   reported.block = launch.block;
+  reported.blocks_run = evaluation.blocks_run;
   kernel.launches.push_back(std::move(reported));
   for (const Access& access : evaluation.accesses) {
     const auto of_instruction = [&](const ReportRow& one) {
@@ -480,6 +488,9 @@ void add_launch(KernelReport& kernel, const ptx::Kernel& code, const Launch& lau
                             .hidden_by = access.hidden_by == ptx::no_index
                                              ? std::string{}
                                              : describe_hidden(code, access.hidden_by),
+                            .hidden_buffer = access.hidden_buffer < launch.buffers.size()
+                                                 ? launch.buffers[access.hidden_buffer].name
+                                                 : std::string{},
                             .not_covered = broken_premise(found->row.proof, launch)});
     if (counted == nullptr) continue;
     // Accesses that moved nothing are not reported: no warp reached them, or no lane took part.

@@ -26,6 +26,7 @@ struct ExactTraffic {
   std::size_t launch = 0;  ///< into KernelReport::launches
   Access access;
   std::string hidden_by = {};                  ///< in words, if it is not exact
+  std::string hidden_buffer = {};              ///< the buffer whose content is not given, if any
   std::optional<CountedAccess> counted = {};   ///< on a device, in unoptimised code
   std::string not_counted = {};                ///< why not, if its launch was counted
   std::optional<MachineTraffic> machine = {};  ///< at the first of the accesses that ptxas merges
@@ -55,9 +56,12 @@ struct ReportedLaunch {
   std::string file;
   Extent grid = {};
   Extent block = {};
+  std::uint64_t blocks_run = 0;                 ///< the others are estimated from them
   double seconds = 0;                           ///< the host's time for the evaluation
   std::string not_counted = {};                 ///< why a device did not count it; empty if one did
   std::optional<CountedAccess> optimised = {};  ///< whole launch, optimised by ptxas
+
+  [[nodiscard]] bool is_sampled() const { return blocks_run < grid.count(); }
 };
 
 struct KernelReport {
@@ -96,7 +100,7 @@ void add_merged(KernelReport& kernel, const ptx::Module& module, const Launch& l
 [[nodiscard]] std::string_view name_of(ptx::Space space);
 [[nodiscard]] std::string_view name_of(AccessKind kind);
 
-/// "exact", "traced" or "not exact".
+/// "exact" or "not exact".
 [[nodiscard]] std::string_view method_of(const Access& access);
 
 /// Why a number is not exact, in words.

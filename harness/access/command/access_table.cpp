@@ -148,6 +148,8 @@ struct Entry {
   std::uint64_t ideal = 0;
   bool has_numbers = false;
   bool is_exact = true;
+  std::uint64_t low = 0;  ///< of Access::range
+  std::uint64_t high = 0;
   /// By opcode of the machine code, for accesses that ptxas merges.
   std::map<std::string, MachineTraffic> machine = {};
   std::set<std::string> notes = {};
@@ -279,8 +281,13 @@ class Table {
                           access::name_of(space), sum.ideal);
     }
     const auto doubtful = std::ranges::count(entries, false, &Entry::is_exact);
-    text +=
-        doubtful == 0 ? "; exact" : fmt::format("; {} of {} not exact", doubtful, entries.size());
+    if (launch.is_sampled()) {
+      text +=
+          fmt::format("; estimated from {} of {} blocks", launch.blocks_run, launch.grid.count());
+    } else {
+      text +=
+          doubtful == 0 ? "; exact" : fmt::format("; {} of {} not exact", doubtful, entries.size());
+    }
     out_ += '\n' + wrapped(text, 0);
     print_counts(kernel, l);
     print_entries(entries, false);
@@ -356,6 +363,11 @@ class Table {
     for (Entry& entry : ranked) {
       const std::string& remedy = entry.row->row.proof.remedy;
       if (entry.wasted() > 0 && !remedy.empty()) entry.notes.insert(remedy);
+      if (entry.low != entry.high) {
+        entry.notes.insert(fmt::format(
+            "{} to {} {}, {}", entry.low, entry.high, unit_of(entry.space),
+            kernel.launches[l].is_sampled() ? "with 95 % confidence" : "by two random contents"));
+      }
       for (const auto& [opcode, sum] : entry.machine) {
         entry.notes.insert(fmt::format("machine code, merged to {}: {} requests, {} {}", opcode,
                                        sum.requests, sum.moved, unit_of(entry.space)));
@@ -384,9 +396,13 @@ class Table {
     }
     if (!access.is_exact()) {
       entry.is_exact = false;
-      entry.notes.insert("not exact: " + doubt_text(exact));
+      entry.low += access.range.least;
+      entry.high += access.range.most;
+      if (access.doubt != Doubt::sampled) entry.notes.insert("not exact: " + doubt_text(exact));
+    } else {
+      entry.low += access.moved();
+      entry.high += access.moved();
     }
-    if (access.is_traced) entry.notes.insert("traced: its addresses were recorded on a device");
     if (access.outside > 0) {
       entry.notes.insert(fmt::format("{} lane accesses outside the buffers, the first at {:#x}",
                                      access.outside, access.first_outside));

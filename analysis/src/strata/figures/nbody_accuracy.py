@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
-from strata.figures._plot import columns, figure, of_items
+from strata.figures._plot import columns, figure
 from strata.figures._style import PROBLEMS, hover, listed, points
 from strata.ladder.best import accuracies
 from strata.ladder.rungs import rung_name, size_words
@@ -14,10 +14,12 @@ LEAST = 1e-9
 
 
 def data(run: Run) -> pd.DataFrame:
+    lines = accuracies(run)
+    if not lines.empty:
+        lines["_label"] = lines.benchmark.map(rung_name) + " (" + lines.problem + ")"
     return columns(
-        of_items(accuracies(run), lambda error: f"{rung_name(error.rung)} ({error.problem})"),
-        "problem", "systems", "bodies", rung="benchmark", relative_rms_error="value",
-        bound="_item.bound", _order="_item.order",
+        lines, "problem", "systems", "bodies", rung="benchmark", relative_rms_error="value",
+        bound="bound",
     )  # fmt: skip
 
 

@@ -2,14 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from strata import reference
 from strata.ladder import rungs as ladder
 from strata.model import Cited, Sentence
 from strata.model.cases import ratio
 from strata.model.units import factor, number
-from strata.run import Row, Run, grouped
+from strata.run import Row, Run, grouped, tidy
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Best(NamedTuple):
@@ -153,50 +156,38 @@ def along(run: Run, rung: str, axis: str) -> tuple[AxisPoint, ...]:
     return tuple(points)
 
 
-class Copied(NamedTuple):
-    """A step of `gravit` including copies, in seconds, and that of its kernel.
+def copied(run: Run) -> "pd.DataFrame":
+    """The fastest case of every rung at every number of particles: a step of `gravit` with copies.
 
-    `outside` is the share of time outside the kernel; None if either is invalid.
+    In seconds; `kernel` is the row of its kernel alone, and `outside` the share of time outside of
+    it, None if either is invalid.
     """
+    import pandas as pd
 
-    rung: str
-    bodies: int
-    row: Row
-    kernel: Row | None
-    outside: float | None
-
-
-def copied(run: Run) -> tuple[Copied, ...]:
-    """Every rung at every number of particles, by its fastest case."""
-    cases, found = ladder.Cases(run), list[Copied]()
-    for rung, places in ladder.by_place(cases.having("copied_step_time")).items():
-        for (_, _, bodies), rows in sorted(places.items()):
-            row = min(rows, key=lambda row: (not row.valid, row.value))
-            inside = ratio(kernel := cases.get(row, "step_time"), row)
-            found.append(Copied(rung, bodies, row, kernel, inside and 1 - inside))
-    return tuple(found)
+    cases, found = ladder.Cases(run), list[Row]()
+    for places in ladder.by_place(cases.having("copied_step_time")).values():
+        for _, rows in sorted(places.items()):
+            found.append(min(rows, key=lambda row: (not row.valid, row.value)))
+    lines = tidy(found)
+    kernels = [cases.get(row, "step_time") for row in found]
+    inside = [ratio(kernel, row) for kernel, row in zip(kernels, found, strict=True)]
+    outside = [None if share is None else 1 - share for share in inside]
+    lines["outside"] = pd.Series(outside, dtype=float)
+    return lines.assign(kernel=pd.Series(kernels, dtype=object))
 
 
-class Accuracy(NamedTuple):
-    """The relative root mean square error of one case, and its bound in the harness."""
+def accuracies(run: Run) -> "pd.DataFrame":
+    """The relative root mean square errors of all cases of the largest sizes.
 
-    rung: str
-    problem: str
-    order: int
-    """The position of the rung in the ladder."""
-    row: Row
-    bound: float
-
-
-def accuracies(run: Run) -> tuple[Accuracy, ...]:
-    """Every case of the largest sizes."""
-    cases, found = ladder.Cases(run), list[Accuracy]()
+    With the `bound` in the harness, and the position of the rung in the ladder as `_order`.
+    """
+    cases = ladder.Cases(run)
     rows = [row for row in cases.having("relative_rms_error") if row.value >= 0]
     errors = [row for row in rows if not ladder.unshared(row)]
     order = list(dict.fromkeys(row.benchmark for row in errors))
-    for problem in ladder.PROBLEMS:
-        for name, here in ladder.at_size(errors, problem).items():
-            for row in here:
-                bound = ladder.rms_bound(cases.rungs[name], ladder.size(row)[1])
-                found.append(Accuracy(name, problem, order.index(name), row, bound))
-    return tuple(found)
+    by_rung = [ladder.at_size(errors, problem) for problem in ladder.PROBLEMS]
+    lines = tidy(row for rungs in by_rung for rows in rungs.values() for row in rows)
+    bound = ladder.rms_bound
+    lines["bound"] = [bound(cases.rungs[r.benchmark], ladder.size(r)[1]) for r in lines["_row"]]
+    lines["_order"] = [order.index(rung) for rung in lines.benchmark]
+    return lines

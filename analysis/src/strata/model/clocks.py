@@ -5,13 +5,15 @@ follows from the other by the driver's clock.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from strata.model.cases import CaseRows, by_case
 from strata.model.text import Cited, Sentence, cited, joined
 from strata.model.units import quantity
 from strata.run import Row, Run, finite, params_text, tidy
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 METHOD = "clock64_over_globaltimer"
 MIXES: Mapping[str, str] = {
@@ -28,7 +30,7 @@ FEW = 3
 """Cases of a benchmark that a sentence names."""
 
 
-def below_the_drivers(run: Run) -> pd.DataFrame:
+def below_the_drivers(run: Run) -> "pd.DataFrame":
     """Valid kernel clocks below that of the `driver` by more than the bound, relative to it.
 
     A case records what the driver reported meanwhile; cases of older runs do not, and must be below
@@ -41,7 +43,8 @@ def below_the_drivers(run: Run) -> pd.DataFrame:
     clocks = tidy(row for row in rows if row.valid)
     of_run = min(around) if len(around) == 2 else None
     drivers = [clock if (clock := of_case[row]) and clock > 0 else of_run for row in clocks.case]
-    clocks["driver"] = pd.Series(drivers, clocks.index, float)
+    clocks["driver"] = drivers
+    clocks = clocks.astype({"driver": float})
     clocks["below"] = 1 - clocks.value / clocks.driver
     return clocks[clocks.below > run.context.bounds["driver_clock"].value]
 

@@ -32,6 +32,15 @@ class Plateau(NamedTuple):
     stop: int
 
 
+class Knee(NamedTuple):
+    """The end of a plateau: `last` is on it, `first` is the first point of the next one."""
+
+    last: float
+    first: float
+    before: float
+    after: float
+
+
 def noise(ys: Sequence[float]) -> float:
     """Relative standard deviation of the noise of positive `ys`; 0 for fewer than four points."""
     if len(ys) < 4:
@@ -66,6 +75,13 @@ def find(xs: Sequence[float], ys: Sequence[float]) -> tuple[Plateau, ...]:
             found.append(Plateau(xs[start], xs[stop], median(ys[start : stop + 1]), start, stop))
             free = stop + 1
     return tuple(found)
+
+
+def knees(found: Sequence[Plateau]) -> tuple[Knee, ...]:
+    """The ends of plateaus, from left to right; one fewer than plateaus."""
+    return tuple(
+        Knee(one.last, other.first, one.level, other.level) for one, other in pairwise(found)
+    )
 
 
 _Stretch = tuple[int, int]

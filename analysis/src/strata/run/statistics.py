@@ -3,6 +3,14 @@
 from collections.abc import Sequence
 from functools import cache
 from math import exp, isinf, lgamma, log
+from typing import NamedTuple
+
+
+class Interval(NamedTuple):
+    """A closed interval, in the unit of its samples."""
+
+    low: float
+    high: float
 
 
 @cache
@@ -55,3 +63,9 @@ def spread_of_visits(visits: Sequence[Sequence[float]]) -> Spread:
     values, lows, highs, least, most = zip(*map(spread, visits), strict=True)
     ends = (None, None) if None in lows else (min(lows), max(highs))
     return spread(values)[0], *ends, min(least), max(most)
+
+
+def median_interval(samples: Sequence[float]) -> Interval | None:
+    """The 95 % confidence interval of the median by order statistics; None below six samples."""
+    _, low, high, *_ = spread(samples or [0.0])
+    return None if low is None or high is None else Interval(low, high)

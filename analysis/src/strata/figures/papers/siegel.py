@@ -12,7 +12,7 @@ from strata.figures._plot import columns, figure, of_items, prose
 from strata.figures._style import WIDTHS, listed, lists, plain_log, series, theirs
 from strata.ladder import seeds
 from strata.ladder.best import copied
-from strata.ladder.rungs import rung_name
+from strata.ladder.rungs import rung_name, size
 from strata.model import level_name
 from strata.model.units import count, factor, short
 from strata.run import Run
@@ -112,11 +112,13 @@ LABELS = {
 
 def data_12(run: Run) -> pd.DataFrame:
     """The rungs at each number of particles, with the speed over the paper's first GPU code."""
-    found = [step for step in copied(run) if step.rung in RUNGS]
+    steps = copied(run)
+    steps = steps[steps.benchmark.isin(RUNGS)]
+    names = [f"{rung_name(row.benchmark)}, {count(size(row)[1])}" for row in steps["_row"]]
     lines = columns(
-        of_items(found, lambda step: f"{rung_name(step.rung)}, {count(step.bodies)}"),
-        rung="benchmark", particles="bodies", copied_step_time_seconds="value", low="minimum",
-        high="maximum", kernel_seconds="_item.kernel.value", _outside="_item.outside",
+        steps.assign(_label=names), rung="benchmark", particles="bodies",
+        copied_step_time_seconds="value", low="minimum", high="maximum",
+        kernel_seconds="kernel.value", _outside="outside",
     )  # fmt: skip
     if not lines.empty:
         times, valid = lines.copied_step_time_seconds, lines[lines.valid]
