@@ -516,12 +516,12 @@ Truth combined(Combine how, const Truth& a, const Truth& b) {
       result.bits = a.bits & b.bits;
       break;
     case Combine::with_or:
-      result.unknown = hidden & ~a.bits & ~b.bits;
+      result.unknown = hidden & (~a.bits | a.unknown) & (~b.bits | b.unknown);
       result.bits = a.bits | b.bits;
       break;
     case Combine::with_xor:
       result.unknown = hidden;
-      result.bits = (a.bits ^ b.bits) & ~hidden;
+      result.bits = a.bits ^ b.bits;
       break;
   }
   return result;
@@ -530,16 +530,15 @@ Truth combined(Combine how, const Truth& a, const Truth& b) {
 void write_predicate(WarpState& warp, std::uint32_t slot, const Truth& truth, std::uint32_t mask) {
   if (slot == no_slot) return;
   auto& to = warp.predicates[slot];
-  to.bits = (to.bits & ~mask) | (truth.bits & ~truth.unknown & mask);
+  to.bits = (to.bits & ~mask) | (truth.bits & mask);
   to.unknown &= ~mask;
   warp.hide_predicate(slot, truth.unknown & mask, truth.cause);
 }
 
 Truth read_predicate(const WarpState& warp, std::uint32_t slot, bool negated, std::uint32_t mask) {
   const auto& one = warp.predicates[slot];
-  return {.bits = negated ? ~one.bits & ~one.unknown : one.bits,
-          .unknown = one.unknown & mask,
-          .cause = one.cause};
+  return {
+      .bits = negated ? ~one.bits : one.bits, .unknown = one.unknown & mask, .cause = one.cause};
 }
 
 template <class T, Compare how>
@@ -568,11 +567,10 @@ void set_predicate(WarpState& warp, const Step& step, std::uint32_t mask) {
     if (truth.unknown == 0 && hidden != 0) truth.cause = warp.cause[step.from.at(i)];
     truth.unknown |= hidden;
   }
-  truth.bits &= ~truth.unknown;
   const auto combine = static_cast<Combine>(step.extra >> 4U & 0xFU);
   if (step.to_second_predicate != no_slot) {
     Truth opposite = truth;
-    opposite.bits = ~truth.bits & ~truth.unknown;
+    opposite.bits = ~truth.bits;
     if (combine != Combine::none) {
       opposite = combined(combine, opposite,
                           read_predicate(warp, step.from_predicate, step.from_negated, mask));
@@ -1097,7 +1095,6 @@ void test_window(WarpState& warp, const Step& step, std::uint32_t mask) {
         step.extra == 0 ? at < shared_window : at >= step.extra && at - step.extra < window_bytes;
     if (inside) truth.bits |= 1U << lane;
   }
-  truth.bits &= ~truth.unknown;
   write_predicate(warp, step.to_predicate, truth, mask);
 }
 

@@ -1,6 +1,7 @@
 #include "harness/access/block_runner.hpp"
 
 #include "harness/access/lane_functions.hpp"
+#include "harness/model/split_mix.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +12,21 @@ namespace {
 
 using ptx::Space;
 
+/// A number for each combination of integers whose order does not matter.
+unsigned operation_of(const ptx::Instruction& one) {
+  constexpr std::array<std::string_view, 6> commuting{"add", "min", "max", "and", "or", "xor"};
+  const bool is_integer = ptx::is_integer(one.type());
+  for (unsigned i = 0; is_integer && i < commuting.size(); ++i) {
+    if (one.has(commuting.at(i))) return i + 1;
+  }
+  return commuting.size() + 1;
+}
+constexpr unsigned other_operation = 7;
+
 constexpr std::uint64_t report_every = std::uint64_t{1} << 16U;
+/// Branches of a warp on detours, whose number depends on unknown contents: further ones are not
+/// followed, so that every launch ends.
+constexpr std::uint32_t most_detour_steps = 1U << 13U;
 
 std::uint32_t lane_bit(unsigned lane) {
   return std::uint32_t{1} << lane;
@@ -43,35 +58,53 @@ std::uint64_t window_of(Space space) {
   }
 }
 
+std::uint64_t arbitrary_value(std::uint64_t seed, std::uint64_t place, unsigned bytes,
+                              bool is_real) {
+  constexpr std::uint64_t step = 0x9E3779B97F4A7C15U;
+  SplitMix numbers{seed + place * step};
+  if (!is_real) return numbers.next() >> (bytes == 1 ? 57U : 56U);
+  if (bytes == 2) return 0x3800U | (numbers.next() >> 54U);  // [0.5, 1) as f16
+  if (bytes == 4) return bits_of(static_cast<float>(numbers.fraction()));
+  return bits_of(numbers.fraction());
+}
+
 void BlockRunner::Bytes::resize(std::uint64_t count) {
   values.assign(count, 0);
-  known.assign(count, 0);
+  states.assign(count, ByteState::unwritten);
   written_by.assign(count, 0);
 }
 
+void BlockRunner::Bytes::clear() {
+  std::ranges::fill(states, ByteState::unwritten);
+}
+
 void BlockRunner::Bytes::forget() {
-  std::ranges::fill(known, std::uint8_t{0});
+  std::ranges::replace(states, ByteState::known, ByteState::unknown);
 }
 
 BlockRunner::BlockRunner(const ptx::Module& module, const Launch& launch, const Program& program,
-                         std::span<const Generation> generations, const std::vector<bool>& trusted,
+                         std::span<const Generation> generations, Contents contents,
                          std::function<void(std::uint64_t)> spend)
     : module_{module},
       launch_{launch},
       program_{program},
       generations_{generations.begin(), generations.end()},
-      trusted_{trusted},
+      contents_{std::move(contents)},
       spend_{std::move(spend)},
       tallies_(program.memory.size()),
       read_(launch.buffers.size()),
       written_(launch.buffers.size()),
+      hidden_(launch.buffers.size()),
+      unknown_sources_(module.kernels[launch.kernel].instructions.size() + 1, ptx::no_index),
       regions_(program.steps.size()),
+      rests_(program.steps.size()),
       reaches_any_(program.memory.size()) {
   const std::uint64_t count = (launch.block.count() + lanes - 1) / lanes;
   warps_.resize(program.needs_shared ? count : 1);
   for (Warp& warp : warps_)
     prepare(warp);
   if (program.needs_shared) shared_.resize(program.shared_end);
+  contents_.contested_shared.resize(shared_.values.size());
 }
 
 void BlockRunner::prepare(Warp& warp) const {
@@ -84,6 +117,8 @@ void BlockRunner::prepare(Warp& warp) const {
     std::fill_n(state.value(constant.slot), lanes, constant.bits);
     if (constant.hidden_by != ptx::no_index) {
       state.hide(constant.slot, all_lanes, constant.hidden_by);
+      std::fill_n(state.value(constant.slot), lanes,
+                  arbitrary_value(contents_.seed, constant.slot, sizeof(std::uint64_t), false));
     }
   }
   if (program_.needs_local) warp.local.resize(program_.local_bytes * lanes);
@@ -95,6 +130,7 @@ void BlockRunner::start(Warp& warp, std::uint32_t number) const {
   for (const std::uint32_t slot : program_.registers) {
     state.unknown[slot] = all_lanes;
     state.cause[slot] = ptx::no_index;
+    std::fill_n(state.value(slot), lanes, 0);
   }
   std::ranges::fill(state.predicates, WarpState::Predicate{});
   const Extent& block = launch_.block;
@@ -103,12 +139,14 @@ void BlockRunner::start(Warp& warp, std::uint32_t number) const {
   const std::uint64_t rest = block.count() - first;
   warp.live = rest >= lanes ? all_lanes : lane_bit(static_cast<unsigned>(rest)) - 1;
   warp.maybe = 0;
-  warp.has_lost = false;
+  warp.detours.clear();
+  warp.on_detour = 0;
+  warp.detour_steps = 0;
   warp.is_apart = false;
   warp.has_voted = false;
   const auto whole = static_cast<std::uint32_t>(program_.steps.size());
   warp.paths.assign(1, {.step = 0, .reconverge = whole, .mask = warp.live});
-  if (program_.needs_local) warp.local.forget();
+  if (program_.needs_local) warp.local.clear();
   const auto of_lane = [&](ptx::Special special, unsigned lane) -> std::uint64_t {
     using enum ptx::Special;
     const std::uint64_t thread = first + lane;
@@ -186,13 +224,12 @@ void BlockRunner::start(Warp& warp, std::uint32_t number) const {
   }
 }
 
-void BlockRunner::run(std::uint64_t block, std::uint64_t times) {
-  begin(block, times);
+void BlockRunner::run(std::uint64_t block) {
+  begin(block);
   const auto count = static_cast<std::uint32_t>((launch_.block.count() + lanes - 1) / lanes);
   if (!program_.needs_shared) {
     for (std::uint32_t w = 0; w < count; ++w) {
       start(warps_.front(), w);
-      if (slopes_ != nullptr) slopes_->start_warp();
       (void)advance(warps_.front());
     }
     return;
@@ -201,20 +238,16 @@ void BlockRunner::run(std::uint64_t block, std::uint64_t times) {
   }
 }
 
-void BlockRunner::begin(std::uint64_t block, std::uint64_t times) {
+void BlockRunner::begin(std::uint64_t block) {
   block_ = block;
-  times_ = times;
+  barriers_ = 0;
   const Extent& grid = launch_.grid;
   place_ = {static_cast<std::uint32_t>(block % grid.x),
             static_cast<std::uint32_t>(block / grid.x % grid.y),
             static_cast<std::uint32_t>(block / grid.x / grid.y)};
   if (!program_.needs_shared) return;
-  shared_.forget();
-  if (finds_races_) {
-    shared_.writers.assign(shared_.values.size(), 0);
-    shared_.readers.assign(shared_.values.size(), 0);
-    barriers_ = 0;
-  }
+  shared_.clear();
+  if (finds_races_ || live_ == nullptr) shared_.stamps.assign(shared_.values.size(), {});
   shared_is_hidden_ = false;
   stops_.assign(warps_.size(), Stop::paused);
   for (std::uint32_t w = 0; w < warps_.size(); ++w)
@@ -250,52 +283,49 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
     }
     const std::uint32_t at = path.step;
     const Step& step = program_.steps[at];
+    if (warp.on_detour != 0) end_detours(warp, at, path.mask);
     if (++unspent_ == report_every) {
       instructions_ += unspent_;
       spend_(std::exchange(unspent_, 0));
     }
     std::uint32_t mask = path.mask;
-    std::uint32_t open = 0;
-    std::uint32_t cause = ptx::no_index;
+    // Lanes of which it is unknown whether they execute the step.
+    std::uint32_t open = warp.on_detour & mask;
+    std::uint32_t cause = open != 0 ? warp.detours.front().cause : ptx::no_index;
     if (step.guard != no_slot) {
       const auto& guard = state.predicates[step.guard];
-      open = guard.unknown & mask;
-      cause = guard.cause;
-      mask &= ~guard.unknown & (step.guard_negated ? ~guard.bits : guard.bits);
+      const std::uint32_t hidden = guard.unknown & mask;
+      if (open == 0) cause = guard.cause;
+      open |= hidden;
+      mask &= step.guard_negated ? ~guard.bits : guard.bits;
     }
     if (live_ != nullptr) {
       if (open != 0) fail_hidden(warp, step, open, "its guard", cause);
       active_lanes_ += static_cast<std::uint64_t>(std::popcount(mask));
     }
-    if (slopes_ != nullptr) {
-      slopes_->step(state, at, mask);
-      if (slopes_->reach() == 0) return Stop::done;  // the rest would not be used
-    }
     switch (step.kind) {
       case StepKind::plain:
         if (mask != 0) step.run(state, step, mask);
+        if (step.is_inexact) hide_results(warp, step, mask, step.instruction);
         if (open != 0) hide_results(warp, step, open, cause);
         ++path.step;
         break;
       case StepKind::branch:
-        if (mask == path.mask) {
+        if (step.guard != no_slot && open != 0) {
+          branch(warp, at, mask, open, cause);
+        } else if (mask == path.mask) {
           path.step = step.target;
-        } else if (mask == 0 && open == 0) {
+        } else if (mask == 0) {
           ++path.step;
         } else {
-          branch(warp, at, mask, open, cause);
+          branch(warp, at, mask, 0, cause);
         }
         break;
       case StepKind::indexed:
         indexed(warp, at, mask, open, cause);
         break;
       case StepKind::exit:
-        if (open != 0) {
-          if (warp.maybe == 0) warp.maybe_cause = cause;
-          warp.maybe |= open;
-          if (!warp.has_lost) warp.lost_cause = cause;
-          warp.has_lost = true;
-        }
+        if (open != 0 && step.guard != no_slot) may_end(warp, at, open, cause);
         warp.live &= ~mask;
         ++path.step;
         break;
@@ -309,9 +339,11 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
         break;
       case StepKind::barrier:
         // The order before and after a barrier is known only if all lanes reach it together.
-        if (mask != warp.live || open != 0 || (mask & warp.maybe) != 0) {
+        if ((open | warp.maybe) != 0) shared_is_hidden_ = true;
+        if (mask != warp.live) {
           if (live_ != nullptr) fail(warp, step, warp.live & ~mask, "not all lanes reach it");
           shared_is_hidden_ = true;
+          hide_results(warp, step, path.mask, step.instruction);
           ++path.step;
           break;
         }
@@ -323,7 +355,8 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
           vote_of_block(warp, step, mask);
           return Stop::barrier;
         }
-        tell_vote(warp, step, mask);
+        give_vote(warp, step, mask);
+        hide_results(warp, step, open, cause);
         ++path.step;
         break;
       case StepKind::warp_sync:
@@ -349,12 +382,14 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
         for_lanes(mask, [&](unsigned lane) { state.value(step.to[0])[lane] = mask; });
         state.unknown[step.to[0]] &= ~mask;
         // Whether a lane on an unknown path is here is unknown, too.
-        if (warp.has_lost && mask != warp.live) state.hide(step.to[0], mask, warp.lost_cause);
+        if (warp.on_detour != 0) state.hide(step.to[0], mask, warp.detours.front().cause);
+        if (warp.maybe != 0) state.hide(step.to[0], mask, warp.maybe_cause);
         hide_results(warp, step, open, cause);
         ++path.step;
         break;
       case StepKind::hide:
         if (live_ != nullptr && mask != 0) fail(warp, step, mask, "not modelled");
+        invent_results(warp, state, step, mask);
         hide_results(warp, step, mask | open, step.instruction);
         ++path.step;
         break;
@@ -439,10 +474,13 @@ void BlockRunner::leave(Warp& warp, const Step& step, std::uint32_t to, std::uin
   }
 }
 
-/// Moves lanes on an unknown path to the point where all meet.
-void BlockRunner::set_aside(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause) {
+/// Moves lanes to the point where all meet, without what they do before.
+void BlockRunner::set_aside(Warp& warp, std::uint32_t at, std::uint32_t open) {
   const Step& step = program_.steps[at];
-  lose_track(warp, at, open, cause);
+  for (const std::uint32_t one : region(at).memory) {
+    const std::uint32_t memory = program_.steps[one].detail;
+    ++tally(memory, program_.memory[memory].space).unknown;
+  }
   if (step.all_meet != step.reconverge) {
     leave(warp, step, step.all_meet, open);
     return;
@@ -466,9 +504,11 @@ void BlockRunner::set_aside(Warp& warp, std::uint32_t at, std::uint32_t open, st
 void BlockRunner::branch(Warp& warp, std::uint32_t at, std::uint32_t taken, std::uint32_t open,
                          std::uint32_t cause) {
   const Step& step = program_.steps[at];
-  const std::uint32_t rest = warp.paths.back().mask & ~taken & ~open;
-  if (open != 0) {
-    set_aside(warp, at, open, cause);
+  std::uint32_t rest = warp.paths.back().mask & ~taken;
+  if (open != 0 && !detour(warp, at, open, cause)) {
+    set_aside(warp, at, open);
+    taken &= ~open;
+    rest &= ~open;
     if ((taken | rest) == 0) return;
   }
   const std::array<std::pair<std::uint32_t, std::uint32_t>, 2> ways{
@@ -480,18 +520,18 @@ void BlockRunner::indexed(Warp& warp, std::uint32_t at, std::uint32_t mask, std:
                           std::uint32_t cause) {
   const Step& step = program_.steps[at];
   const IndexedBranch& targets = program_.indexed[step.detail];
+  const std::uint32_t all = warp.paths.back().mask;
   const std::uint32_t hidden = warp.state.unknown[targets.index] & mask;
   if (open == 0 && hidden != 0) cause = warp.state.cause[targets.index];
-  std::uint32_t lost = open | hidden;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> ways{
-      {at + 1, warp.paths.back().mask & ~mask & ~open}};
-  for_lanes(mask & ~hidden, [&](unsigned lane) {
-    const std::uint64_t index = warp.state.value(targets.index)[lane];
+  open |= hidden;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ways{{at + 1, all & ~mask}};
+  for_lanes(mask, [&](unsigned lane) {
+    std::uint64_t index = warp.state.value(targets.index)[lane];
     // An index beyond the list leads to an undefined target.
     if (index >= targets.targets.size()) {
-      lost |= lane_bit(lane);
-      if (cause == ptx::no_index) cause = step.instruction;
-      return;
+      if (open == 0) cause = step.instruction;
+      open |= lane_bit(lane);
+      index = targets.targets.size() - 1;
     }
     const std::uint32_t target = targets.targets[index];
     auto way = std::find_if(ways.begin() + 1, ways.end(),
@@ -499,10 +539,11 @@ void BlockRunner::indexed(Warp& warp, std::uint32_t at, std::uint32_t mask, std:
     if (way == ways.end()) way = ways.insert(ways.end(), {target, 0});
     way->second |= lane_bit(lane);
   });
-  const std::uint32_t all = warp.paths.back().mask;
-  if (lost != 0) {
-    set_aside(warp, at, lost, cause);
-    if (lost == all) return;
+  if (open != 0 && !detour(warp, at, open, cause)) {
+    set_aside(warp, at, open);
+    for (auto& way : ways)
+      way.second &= ~open;
+    if ((all & ~open) == 0) return;
   }
   part(warp, step, ways);
 }
@@ -513,21 +554,56 @@ const Region& BlockRunner::region(std::uint32_t at) {
   return *kept;
 }
 
-/// Lanes of `open` took an unknown path from this branch to the point where all meet again.
-void BlockRunner::lose_track(Warp& warp, std::uint32_t at, std::uint32_t open,
-                             std::uint32_t cause) {
-  const Region& between = region(at);
-  if (!warp.has_lost) warp.lost_cause = cause;
-  warp.has_lost = true;
-  for (const std::uint32_t slot : between.values)
-    warp.state.hide(slot, open, cause);
-  for (const std::uint32_t slot : between.predicates)
-    warp.state.hide_predicate(slot, open, cause);
-  for (const std::uint32_t one : between.memory) {
+const Region& BlockRunner::rest(std::uint32_t at) {
+  auto& kept = rests_[at];
+  if (!kept) kept = std::make_unique<Region>(rest_of(program_, at));
+  return *kept;
+}
+
+/// Lanes of `open` take one of the ways of this branch to the point where all meet again: which one
+/// is unknown. False if the warp has followed too many such branches.
+bool BlockRunner::detour(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause) {
+  const std::uint32_t fresh = open & ~warp.on_detour;
+  if (fresh != 0) {
+    const Region& between = region(at);
+    for (const std::uint32_t slot : between.values)
+      warp.state.hide(slot, fresh, cause);
+    for (const std::uint32_t slot : between.predicates)
+      warp.state.hide_predicate(slot, fresh, cause);
+    doubt_region(warp, between, Doubt::path, cause);
+    if (between.may_exit) may_end(warp, at, fresh, cause);
+    warp.detours.push_back({program_.steps[at].all_meet, fresh, cause});
+    warp.on_detour |= fresh;
+  }
+  return ++warp.detour_steps <= most_detour_steps;
+}
+
+/// Lanes of a path that is at `at`: those that meet there are on the detour no more.
+void BlockRunner::end_detours(Warp& warp, std::uint32_t at, std::uint32_t mask) {
+  for (auto& one : warp.detours) {
+    if (one.meet == at) one.mask &= ~mask;
+  }
+  std::erase_if(warp.detours, [](const auto& one) { return one.mask == 0; });
+  warp.on_detour = 0;
+  for (const auto& one : warp.detours)
+    warp.on_detour |= one.mask;
+}
+
+/// Lanes of `open` end at this step, or go on: what can follow happens with them or without.
+void BlockRunner::may_end(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause) {
+  if ((open & ~warp.maybe) == 0) return;
+  if (warp.maybe == 0) warp.maybe_cause = cause;
+  warp.maybe |= open;
+  doubt_region(warp, rest(at), Doubt::ended, cause);
+}
+
+/// It is unknown which lanes access what in a region.
+void BlockRunner::doubt_region(Warp& warp, const Region& region, Doubt why, std::uint32_t cause) {
+  for (const std::uint32_t one : region.memory) {
     const Step& step = program_.steps[one];
     const MemoryStep& memory = program_.memory[step.detail];
-    doubt(step.detail, memory.space, Doubt::path, cause);
     const Space space = memory.space;
+    doubt(step.detail, space, why, cause);
     const bool generic = space == Space::generic;
     if (!memory.writes) continue;
     if (generic || space == Space::shared || memory.kind == AccessKind::copy)
@@ -535,11 +611,31 @@ void BlockRunner::lose_track(Warp& warp, std::uint32_t at, std::uint32_t open,
     if (generic || space == Space::local) warp.local.forget();
     if (generic || space == Space::global) note_any_store(step.detail);
   }
-  if (between.has_barrier) shared_is_hidden_ = true;
-  if (between.may_exit) {
-    if (warp.maybe == 0) warp.maybe_cause = cause;
-    warp.maybe |= open;
-  }
+  if (region.has_barrier) shared_is_hidden_ = true;
+}
+
+/// Arbitrary values for the results of an instruction that is not modelled.
+void BlockRunner::invent_results(const Warp& warp, WarpState& state, const Step& step,
+                                 std::uint32_t mask) {
+  for_lanes(mask, [&](unsigned lane) {
+    const std::uint64_t thread =
+        block_ * launch_.block.count() + std::uint64_t{warp.number} * lanes + lane;
+    for (std::size_t k = 0; k < step.to.size(); ++k) {
+      const std::uint32_t slot = step.to.at(k);
+      if (slot == no_slot) continue;
+      const bool is_double = (step.extra & double_result << k) != 0;
+      const bool is_real = is_double || (step.extra & real_result << k) != 0;
+      state.value(slot)[lane] = arbitrary_value(contents_.seed + step.instruction * 8 + k, thread,
+                                                is_real && !is_double ? 4 : 8, is_real);
+    }
+    for (const std::uint32_t slot : {step.to_predicate, step.to_second_predicate}) {
+      if (slot == no_slot) continue;
+      const bool holds =
+          (arbitrary_value(contents_.seed + step.instruction, thread, 4, false) & 1U) != 0;
+      state.predicates[slot].bits &= ~lane_bit(lane);
+      if (holds) state.predicates[slot].bits |= lane_bit(lane);
+    }
+  });
 }
 
 void BlockRunner::hide_results(Warp& warp, const Step& step, std::uint32_t mask,
@@ -570,6 +666,7 @@ void BlockRunner::come_together(Warp& warp, const Step& step, std::uint32_t mask
     unnamed |= lane_bit(lane) & ~members;
   });
   const std::uint32_t missing = named & warp.live & ~mask;
+  open |= warp.on_detour;
   if (live_ != nullptr && (missing | unnamed) != 0) {
     fail(warp, step, missing | unnamed, "it is not reached by exactly the lanes that it names");
   }
@@ -586,14 +683,12 @@ void BlockRunner::vote(Warp& warp, const Step& step, std::uint32_t mask) {
   const auto members = static_cast<std::uint32_t>(state.value(step.from[0])[first]);
   const bool members_known = (state.unknown[step.from[0]] & mask) == 0;
   const std::uint32_t participants = members & warp.live;
-  const bool all_here = (participants & ~mask) == 0 && (mask & warp.maybe) == 0 && members_known;
-  if (!all_here || (source.unknown & participants) != 0) {
-    const std::uint32_t cause =
-        (source.unknown & participants) != 0 ? source.cause : step.instruction;
-    hide_results(warp, step, mask, cause);
-    return;
-  }
+  const bool all_here = (participants & ~mask) == 0 &&
+                        ((warp.maybe | warp.on_detour) & members) == 0 && members_known;
   const std::uint32_t bits = (step.from_negated ? ~source.bits : source.bits) & participants;
+  const bool is_known = all_here && (source.unknown & participants) == 0;
+  const std::uint32_t cause =
+      (source.unknown & participants) != 0 ? source.cause : step.instruction;
   const std::array<bool, 3> answers{bits == participants, bits != 0,
                                     bits == participants || bits == 0};
   if (step.to[0] != no_slot) {
@@ -605,43 +700,47 @@ void BlockRunner::vote(Warp& warp, const Step& step, std::uint32_t mask) {
     to.unknown &= ~mask;
     to.bits = (to.bits & ~mask) | (answers.at(step.extra) ? mask : 0U);
   }
+  if (!is_known) hide_results(warp, step, mask, cause);
 }
 
 /// bar.red: lanes of all warps vote, and each gets the result when all have arrived.
 void BlockRunner::vote_of_block(const Warp& warp, const Step& step, std::uint32_t mask) {
   const auto& source = warp.state.predicates[step.from_predicate];
   if ((source.unknown & mask) != 0) {
-    fail_hidden(warp, step, source.unknown & mask, "its vote", source.cause);
+    if (live_ != nullptr) fail_hidden(warp, step, source.unknown & mask, "its vote", source.cause);
+    voting_.is_hidden = true;
+    voting_.hidden_by = source.cause;
   }
   const std::uint32_t bits = (step.from_negated ? ~source.bits : source.bits) & mask;
   voting_.all += static_cast<std::uint32_t>(std::popcount(mask));
   voting_.holding += static_cast<std::uint32_t>(std::popcount(bits));
 }
 
-void BlockRunner::tell_vote(Warp& warp, const Step& step, std::uint32_t mask) const {
+void BlockRunner::give_vote(Warp& warp, const Step& step, std::uint32_t mask) const {
   if (step.to[0] != no_slot) {
     for_lanes(mask, [&](unsigned lane) { warp.state.value(step.to[0])[lane] = votes_.holding; });
     warp.state.unknown[step.to[0]] &= ~mask;
+    if (votes_.is_hidden) warp.state.hide(step.to[0], mask, votes_.hidden_by);
   }
   if (step.to_predicate == no_slot) return;
   const bool holds = step.extra == 0 ? votes_.holding == votes_.all : votes_.holding > 0;
   auto& to = warp.state.predicates[step.to_predicate];
   to.unknown &= ~mask;
   to.bits = (to.bits & ~mask) | (holds ? mask : 0U);
+  if (votes_.is_hidden) warp.state.hide_predicate(step.to_predicate, mask, votes_.hidden_by);
 }
 
 void BlockRunner::reduce(Warp& warp, const Step& step, std::uint32_t mask) {
   WarpState& state = warp.state;
   const auto first = static_cast<unsigned>(std::countr_zero(mask));
-  const auto participants =
-      static_cast<std::uint32_t>(state.value(step.from[1])[first]) & warp.live;
-  const bool all_here = (participants & ~mask) == 0 && (mask & warp.maybe) == 0 &&
+  const auto members = static_cast<std::uint32_t>(state.value(step.from[1])[first]);
+  const std::uint32_t participants = members & warp.live;
+  const bool all_here = (participants & ~mask) == 0 &&
+                        ((warp.maybe | warp.on_detour) & members) == 0 &&
                         (state.unknown[step.from[1]] & mask) == 0;
   const std::uint32_t hidden = state.unknown[step.from[0]] & participants;
-  if (!all_here || hidden != 0) {
-    const std::uint32_t cause = hidden != 0 ? state.cause[step.from[0]] : step.instruction;
-    return hide_results(warp, step, mask, cause);
-  }
+  const std::uint32_t cause = hidden != 0 ? state.cause[step.from[0]] : step.instruction;
+  if (participants == 0) return hide_results(warp, step, mask, cause);
   auto result =
       static_cast<std::uint32_t>(state.value(step.from[0])[std::countr_zero(participants)]);
   for_lanes(participants & (participants - 1), [&](unsigned lane) {
@@ -651,6 +750,7 @@ void BlockRunner::reduce(Warp& warp, const Step& step, std::uint32_t mask) {
   if (step.to[0] == no_slot) return;
   for_lanes(mask, [&](unsigned lane) { state.value(step.to[0])[lane] = result; });
   state.unknown[step.to[0]] &= ~mask;
+  if (!all_here || hidden != 0) hide_results(warp, step, mask, cause);
 }
 
 void BlockRunner::shuffle(Warp& warp, const Step& step, std::uint32_t mask) {
@@ -667,7 +767,6 @@ void BlockRunner::shuffle(Warp& warp, const Step& step, std::uint32_t mask) {
       (state.unknown[step.from[1]] | state.unknown[step.from[2]] | state.unknown[step.from[3]]) &
       mask;
   for_lanes(mask, [&](unsigned lane) {
-    if ((open & lane_bit(lane)) != 0) return;
     const auto by = static_cast<std::uint32_t>(state.value(step.from[1])[lane]) & 31U;
     const auto control = static_cast<std::uint32_t>(state.value(step.from[2])[lane]);
     const auto members = static_cast<std::uint32_t>(state.value(step.from[3])[lane]);
@@ -697,7 +796,7 @@ void BlockRunner::shuffle(Warp& warp, const Step& step, std::uint32_t mask) {
     if (valid) in_range |= lane_bit(lane);
     const std::uint32_t bit = lane_bit(from & 31U);
     // The value of a lane that is absent, or not named, is undefined.
-    if ((mask & bit) == 0 || (warp.maybe & bit) != 0 || (members & bit) == 0) {
+    if ((mask & bit) == 0 || ((warp.maybe | warp.on_detour) & bit) != 0 || (members & bit) == 0) {
       hidden |= lane_bit(lane);
     } else if ((hidden_values & bit) != 0) {
       hidden |= lane_bit(lane);
@@ -730,14 +829,15 @@ AccessTally& BlockRunner::tally(std::uint32_t memory, Space space) {
   auto& kept = tallies_[memory].at(static_cast<std::size_t>(space));
   if (!kept) {
     const auto atomic = program_.memory[memory].shared_atomic;
-    kept = std::make_unique<AccessTally>(model_of(space == Space::shared, atomic), generations_);
+    kept = std::make_unique<AccessTally>(space, model_of(space == Space::shared, atomic),
+                                         generations_);
   }
   return *kept;
 }
 
 void BlockRunner::doubt(std::uint32_t memory, Space space, Doubt why, std::uint32_t cause) {
   AccessTally& of = tally(memory, space);
-  of.doubtful += times_;
+  ++of.doubtful;
   if (of.doubt != Doubt::none) return;
   of.doubt = why;
   of.hidden_by = cause;
@@ -779,6 +879,7 @@ void BlockRunner::memory(Warp& warp, std::uint32_t at, std::uint32_t mask, std::
   const MemoryStep& memory = program_.memory[step.detail];
   if (memory.kind == AccessKind::matrix) {
     const std::uint32_t rows = memory.matrices == 4 ? all_lanes : lane_bit(8 * memory.matrices) - 1;
+    invent_results(warp, warp.state, step, mask);
     hide_results(warp, step, mask | open, step.instruction);
     mask &= rows;
     open &= rows;
@@ -794,25 +895,11 @@ void BlockRunner::memory(Warp& warp, std::uint32_t at, std::uint32_t mask, std::
                 .reading = mask,
                 .cause = cause};
   question(warp, step, memory, asking);
-  if (asking.why != Doubt::none) {
-    doubt(step.detail, memory.space, asking.why, asking.cause);
-    // Writes that another block may see are not followed.
-    if (slopes_ != nullptr && memory.writes && program_.needs_buffers) slopes_->give_up();
+  if (asking.why != Doubt::none) doubt(step.detail, memory.space, asking.why, asking.cause);
+  if (asking.why == Doubt::width) {
+    ++tally(step.detail, memory.space).unknown;
   } else if (asking.reading != 0) {
-    account_by_space(at, memory, asking.reading);
-  }
-  if (observe_ && asking.why == Doubt::none && asking.reading != 0) {
-    ObservedAccess seen{.instruction = step.instruction,
-                        .space = memory.space,
-                        .mask = asking.reading,
-                        .addresses = addresses_};
-    for (unsigned e = 0; memory.kind == AccessKind::store && e < memory.elements; ++e) {
-      const std::uint32_t from = step.from.at(e);
-      const bool known = from != no_slot && (warp.state.unknown[from] & asking.reading) == 0;
-      if (known) std::copy_n(warp.state.value(from), lanes, seen.stored.at(e).begin());
-      seen.is_known = seen.is_known && known;
-    }
-    observe_(seen);
+    account_by_space(at, memory, asking);
   }
   take_effect(warp, step, memory, asking);
 }
@@ -849,9 +936,11 @@ void BlockRunner::question(const Warp& warp, const Step& step, const MemoryStep&
 }
 
 void BlockRunner::account_by_space(std::uint32_t at, const MemoryStep& memory,
-                                   std::uint32_t reading) {
+                                   const Asking& asking) {
+  const bool is_doubtful = asking.why != Doubt::none;
+  const std::uint32_t reading = asking.reading;
   if (memory.space != Space::generic) {
-    account(at, memory, memory.space, {memory.width(), reading, addresses_.data()});
+    account(at, memory, memory.space, {memory.width(), reading, addresses_.data()}, is_doubtful);
     return;
   }
   std::array<std::uint32_t, space_count> of_space{};
@@ -865,24 +954,36 @@ void BlockRunner::account_by_space(std::uint32_t at, const MemoryStep& memory,
     auto moved = addresses_;
     for (auto& address : moved)
       address -= window_of(space);
-    account(at, memory, space, {memory.width(), of_space.at(s), moved.data()});
+    account(at, memory, space, {memory.width(), of_space.at(s), moved.data()}, is_doubtful);
   }
 }
 
-/// Updates what is known after the access.
+/// Updates values, and what is known, after the access.
 void BlockRunner::take_effect(Warp& warp, const Step& step, const MemoryStep& memory,
                               const Asking& asking) {
   const std::uint32_t any = asking.mask | asking.open;
-  if (memory.kind == AccessKind::load) {
-    if (!memory.passes_value) return;
-    load_values(warp, step, memory, asking.mask & ~asking.hidden);
-    hide_results(warp, step, asking.open | asking.hidden, asking.cause);
-    return;
+  switch (memory.kind) {
+    case AccessKind::load:
+      if (!memory.passes_value) return;
+      load_values(warp, step, memory, asking.mask);
+      hide_results(warp, step, asking.open | asking.hidden, asking.cause);
+      return;
+    case AccessKind::store:
+      store_values(warp, step, memory, asking);
+      break;
+    case AccessKind::atomic:
+    case AccessKind::reduction:
+      combine_values(warp, step, memory, asking);
+      // Which of several is the first is undefined.
+      hide_results(warp, step, any, step.instruction);
+      break;
+    case AccessKind::copy:
+      copy_values(warp, step, memory, asking);
+      return;
+    case AccessKind::matrix:
+      if (memory.writes) shared_.forget();
+      return;
   }
-  if (memory.kind == AccessKind::atomic) hide_results(warp, step, any, step.instruction);
-  if (!memory.writes) return;
-  store_values(warp, step, memory, any & ~asking.hidden,
-               asking.mask & ~asking.hidden & ~warp.maybe);
   if (asking.hidden == 0) return;
   const bool generic = memory.space == Space::generic;
   if (generic || memory.space == Space::shared) shared_.forget();
@@ -891,7 +992,7 @@ void BlockRunner::take_effect(Warp& warp, const Step& step, const MemoryStep& me
 }
 
 void BlockRunner::account(std::uint32_t at, const MemoryStep& memory, Space space,
-                          const LaneAccess& access) {
+                          const LaneAccess& access, bool is_doubtful) {
   const Step& step = program_.steps[at];
   std::uint64_t low = ~std::uint64_t{0};
   std::uint64_t high = 0;
@@ -903,18 +1004,18 @@ void BlockRunner::account(std::uint32_t at, const MemoryStep& memory, Space spac
   });
   // Local memory is arranged in words, shared memory in banks; both depend on the offset.
   if ((all & (access.width - 1)) != 0) {
-    doubt(step.detail, space, Doubt::misaligned, step.instruction);
-    if (slopes_ != nullptr) slopes_->give_up();
+    if (is_doubtful) {
+      ++tally(step.detail, space).unknown;
+    } else {
+      doubt(step.detail, space, Doubt::misaligned, step.instruction);
+    }
     return;
   }
-  if (slopes_ != nullptr) return follow_access(at, space, access, low, high);
   if (space == Space::param) return;  // a bank of constants
   if (space == Space::shared && memory.shared_atomic == SharedAtomic::loop) {
     doubt(step.detail, space, Doubt::cost, step.instruction);
   }
   AccessTally& of = tally(step.detail, space);
-  of.warps += times_;
-  of.lanes += times_ * static_cast<std::uint64_t>(std::popcount(access.mask));
   const auto fits = [&](std::uint64_t address, std::uint64_t bytes) {
     const auto below = [&](std::uint64_t end) { return address <= end && end - address >= bytes; };
     switch (space) {
@@ -927,39 +1028,32 @@ void BlockRunner::account(std::uint32_t at, const MemoryStep& memory, Space spac
     }
   };
   if (!fits(low, high - low + access.width)) {
+    std::uint64_t outside = 0;
+    std::uint64_t first = 0;
     for_lanes(access.mask, [&](unsigned lane) {
       if (fits(access.addresses[lane], access.width)) return;
-      if (of.outside == 0) of.first_outside = access.addresses[lane];
-      of.outside += times_;
+      if (outside++ == 0) first = access.addresses[lane];
     });
+    // An invented value led there.
+    if (outside > 0 && is_doubtful) {
+      ++of.unknown;
+      return;
+    }
+    if (of.outside == 0) of.first_outside = first;
+    of.outside += outside;
   }
+  ++of.warps;
+  of.lanes += static_cast<std::uint64_t>(std::popcount(access.mask));
   if (space == Space::constant) return;
   if (space == Space::local && memory.kind != AccessKind::matrix) {
     add_local(of, access);
   } else {
-    add_access(of.requests, memory.kind, access, times_);
+    add_access(of.requests, memory.kind, access);
   }
-}
-
-/// Passes the address range of the lanes to the slopes, and the space or buffer that contains it.
-void BlockRunner::follow_access(std::uint32_t at, Space space, const LaneAccess& access,
-                                std::uint64_t low, std::uint64_t high) {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  if (space == Space::shared) end = program_.shared_end;
-  if (space == Space::local) end = program_.local_bytes;
-  if (space == Space::global || space == Space::constant) {
-    if (const Buffer* const buffer = buffer_at(low, high - low + access.width)) {
-      begin = buffer->address;
-      end = buffer->address + buffer->bytes;
-    }
-  }
-  if (low < begin || high + access.width > end) begin = end;
-  slopes_->access(at, access.mask, low, high + access.width, begin, end);
 }
 
 /// Local memory interleaves the words of lanes: word w of lane l is word 32 w + l of the warp.
-void BlockRunner::add_local(AccessTally& of, const LaneAccess& access) const {
+void BlockRunner::add_local(AccessTally& of, const LaneAccess& access) {
   std::array<std::uint64_t, lanes> moved{};
   const unsigned part = std::min(access.width, 4U);
   for (unsigned byte = 0; byte < access.width; byte += part) {
@@ -967,46 +1061,79 @@ void BlockRunner::add_local(AccessTally& of, const LaneAccess& access) const {
       const std::uint64_t at = access.addresses[lane] + byte;
       moved.at(lane) = (at / 4 * lanes + lane) * 4 + at % 4;
     });
-    of.requests.add({part, access.mask, moved.data()}, times_);
+    of.requests.add({part, access.mask, moved.data()});
   }
 }
 
-bool BlockRunner::read(Warp& warp, Space space, unsigned lane, std::uint64_t address,
-                       unsigned bytes, std::uint64_t& bits) {
-  const auto from = [&](const Bytes& memory, std::uint64_t at) {
+BlockRunner::Spot BlockRunner::spot_of(const MemoryStep& memory, unsigned lane) const {
+  const Space space = space_of(memory.space, addresses_[lane]);
+  return {space, addresses_[lane] - (memory.space == Space::generic ? window_of(space) : 0)};
+}
+
+bool BlockRunner::read(Warp& warp, const Step& step, Spot spot, unsigned lane, unsigned bytes,
+                       std::uint64_t& bits) {
+  const MemoryStep& memory = program_.memory[step.detail];
+  const std::uint64_t address = spot.address;
+  const auto invent = [&] {
+    bits = arbitrary_value(contents_.seed, address, bytes, memory.is_real);
+    return false;
+  };
+  const auto from = [&](const Bytes& all, std::uint64_t at) {
+    bool known = true;
+    bits = 0;
     for (unsigned b = 0; b < bytes; ++b) {
-      if (memory.known[at + b] == 0) return false;
-      bits |= std::uint64_t{memory.values[at + b]} << (8 * b);
+      if (all.states[at + b] == ByteState::unwritten) return invent();
+      known = known && all.states[at + b] == ByteState::known;
+      bits |= std::uint64_t{all.values[at + b]} << (8 * b);
     }
-    return true;
+    return known;
   };
   const auto within = [&](std::uint64_t end) { return address <= end && end - address >= bytes; };
-  bits = 0;
-  switch (space) {
-    case Space::shared:
-      if (shared_is_hidden_ || program_.shared_hidden_by != ptx::no_index) return false;
-      return program_.needs_shared && within(program_.shared_end) && from(shared_, address);
+  switch (spot.space) {
+    case Space::shared: {
+      if (!program_.needs_shared || !within(program_.shared_end)) return invent();
+      order_shared(warp, address, bytes, Touch::read, 0);
+      const auto contested =
+          contents_.contested_shared.begin() + static_cast<std::ptrdiff_t>(address);
+      return from(shared_, address) && !shared_is_hidden_ &&
+             program_.shared_hidden_by == ptx::no_index &&
+             std::find(contested, contested + bytes, true) == contested + bytes;
+    }
     case Space::local:
-      return program_.needs_local && within(program_.local_bytes) &&
-             from(warp.local, lane * program_.local_bytes + address);
-    case Space::param: {
-      if (!within(launch_.params.size())) return false;
+      if (!program_.needs_local || !within(program_.local_bytes)) return invent();
+      return from(warp.local, lane * program_.local_bytes + address);
+    case Space::param:
+      if (!within(launch_.params.size())) return invent();
+      bits = 0;
       for (unsigned b = 0; b < bytes; ++b) {
-        if (launch_.params_known[address + b] == 0) return false;
+        if (launch_.params_known[address + b] == 0) return invent();
         bits |= std::uint64_t{launch_.params[address + b]} << (8 * b);
       }
       return true;
-    }
     default:
-      break;
+      return read_buffer(warp, step, address, bytes, memory.is_real, bits);
   }
+}
+
+bool BlockRunner::read_buffer(const Warp& warp, const Step& step, std::uint64_t address,
+                              unsigned bytes, bool is_real, std::uint64_t& bits) {
   const Buffer* const buffer = buffer_at(address, bytes);
-  if (buffer == nullptr) return false;
+  if (buffer == nullptr) {
+    bits = arbitrary_value(contents_.seed, address, bytes, is_real);
+    return false;
+  }
   const auto which = static_cast<std::size_t>(buffer - launch_.buffers.data());
-  if (!trusted_[which]) return false;
+  const bool is_given = buffer->fill.kind != Fill::Kind::unknown;
+  bits = is_given ? buffer->fill.read(address - buffer->address, bytes)
+                  : arbitrary_value(contents_.seed, address, bytes, is_real);
   read_[which] = true;
-  bits = buffer->fill.read(address - buffer->address, bytes);
-  return true;
+  bool known = is_given;
+  if (contents_.is_followed[which])
+    known = contents_.written->read(address, bytes, epoch(warp), is_given, bits);
+  known = known && contents_.is_trusted[which];
+  auto& source = unknown_sources_[step.instruction];
+  if (!known) source = std::min(source, static_cast<std::uint32_t>(which));
+  return known;
 }
 
 void BlockRunner::load_values(Warp& warp, const Step& step, const MemoryStep& memory,
@@ -1017,30 +1144,18 @@ void BlockRunner::load_values(Warp& warp, const Step& step, const MemoryStep& me
     const std::uint32_t to = step.to.at(e);
     if (to == no_slot) continue;
     std::uint32_t hidden = 0;
+    const bool sized = memory.element_bytes > 0 && memory.element_bytes <= 8;
     for_lanes(mask, [&](unsigned lane) {
-      const Space space = space_of(memory.space, addresses_[lane]);
-      const std::uint64_t window = memory.space == Space::generic ? window_of(space) : 0;
-      const std::uint64_t address =
-          addresses_[lane] - window + std::uint64_t{e} * memory.element_bytes;
+      Spot spot = spot_of(memory, lane);
+      spot.address += std::uint64_t{e} * memory.element_bytes;
       std::uint64_t bits = 0;
-      const bool sized = memory.element_bytes > 0 && memory.element_bytes <= 8;
-      if (sized && read(warp, space, lane, address, memory.element_bytes, bits)) {
-        state.value(to)[lane] = loaded(bits, memory, memory.register_bytes.at(e));
-      } else {
+      if (!sized || !read(warp, step, spot, lane, memory.element_bytes, bits)) {
         hidden |= lane_bit(lane);
       }
+      state.value(to)[lane] = loaded(bits, memory, memory.register_bytes.at(e));
     });
     state.unknown[to] &= ~mask;
     state.hide(to, hidden, step.instruction);
-  }
-}
-
-void BlockRunner::note_store(std::uint64_t address, unsigned bytes) {
-  if (!program_.needs_buffers) return;
-  for (const std::uint64_t at : {address, address + bytes - 1}) {
-    if (const Buffer* const buffer = buffer_at(at, 1)) {
-      written_[static_cast<std::size_t>(buffer - launch_.buffers.data())] = true;
-    }
   }
 }
 
@@ -1052,9 +1167,9 @@ void BlockRunner::note_any_store(std::uint32_t memory) {
     return one.kind == StepKind::memory && one.detail == memory;
   });
   const auto reached = reachable_buffers(module_, launch_, step->instruction);
-  if (reached.empty()) written_.assign(written_.size(), true);
+  if (reached.empty()) hidden_.assign(hidden_.size(), true);
   for (const std::uint32_t buffer : reached)
-    written_[buffer] = true;
+    hidden_[buffer] = true;
 }
 
 /// Writes bytes [at, at + bytes) that are before `end`.
@@ -1064,53 +1179,186 @@ void BlockRunner::put(Bytes& to, std::uint64_t at, std::uint64_t end, std::uint6
     const auto value = static_cast<std::uint8_t>(b < 8 ? bits >> (8 * b) : 0);
     // If two lanes write different values to one place, PTX does not define which one remains.
     const bool again = to.written_by[at + b] == stores_;
-    const bool agrees = !again || (to.known[at + b] != 0 && to.values[at + b] == value);
-    to.known[at + b] = known && agrees ? 1 : 0;
+    const bool agrees =
+        !again || (to.states[at + b] == ByteState::known && to.values[at + b] == value);
+    to.states[at + b] = known && agrees ? ByteState::known : ByteState::unknown;
     to.values[at + b] = value;
     to.written_by[at + b] = stores_;
   }
 }
 
-/// Stores a lane's value; it is known if the lane is `sure` to store.
-void BlockRunner::put_lane(const WarpState& state, const Step& step, const MemoryStep& memory,
-                           unsigned lane, bool sure, Bytes& to, std::uint64_t at,
-                           std::uint64_t end) const {
-  if (at > end) return;
-  if (memory.kind != AccessKind::store) return put(to, at, end, 0, memory.width(), false);
-  for (unsigned e = 0; e < memory.elements; ++e) {
-    const std::uint32_t from = step.from.at(e);
-    const bool known = from != no_slot && sure && (state.unknown[from] & lane_bit(lane)) == 0 &&
-                       memory.element_bytes <= 8;
-    const std::uint64_t bits = from == no_slot ? 0 : state.value(from)[lane];
-    put(to, at + std::uint64_t{e} * memory.element_bytes, end, bits, memory.element_bytes, known);
+/// What two warps access in no order stays unknown.
+void BlockRunner::order_shared(const Warp& warp, std::uint64_t at, unsigned bytes, Touch touch,
+                               unsigned operation) {
+  for (std::uint64_t byte = at; byte < at + bytes; ++byte) {
+    if (WordOrder::touch(shared_.stamps[byte], epoch(warp), touch, operation)) continue;
+    found_contested_shared_ = found_contested_shared_ || !contents_.contested_shared[byte];
+    contents_.contested_shared[byte] = true;
   }
 }
 
-/// Lanes of `mask` may store, those of `sure` do.
+/// A value that a lane writes, or combines with what was there by `operation`.
+void BlockRunner::write(Warp& warp, Space space, unsigned lane, std::uint64_t address,
+                        unsigned bytes, std::uint64_t bits, bool known, unsigned operation) {
+  const Touch touch = operation == 0 ? Touch::write : Touch::combine;
+  if (space == Space::shared && program_.needs_shared) {
+    if (address >= program_.shared_end || program_.shared_end - address < bytes) return;
+    order_shared(warp, address, bytes, touch, operation);
+    put(shared_, address, program_.shared_end, bits, bytes, known);
+  } else if (space == Space::local && program_.needs_local && address < program_.local_bytes) {
+    const std::uint64_t first = lane * program_.local_bytes;
+    put(warp.local, first + address, first + program_.local_bytes, bits, bytes, known);
+  } else if (space == Space::global && program_.needs_buffers) {
+    const Buffer* const buffer = buffer_at(address, bytes);
+    if (buffer == nullptr) return;
+    const auto which = static_cast<std::size_t>(buffer - launch_.buffers.data());
+    written_[which] = true;
+    if (contents_.is_followed[which])
+      contents_.written->write(address, bytes, epoch(warp), known, bits, operation);
+  }
+}
+
+/// A lane that may write there or not.
+void BlockRunner::hide_bytes(Warp& warp, Space space, unsigned lane, std::uint64_t address,
+                             unsigned bytes) {
+  const auto hide = [&](Bytes& all, std::uint64_t at, std::uint64_t end) {
+    for (unsigned b = 0; b < bytes && at + b < end; ++b) {
+      if (all.states[at + b] == ByteState::known) all.states[at + b] = ByteState::unknown;
+    }
+  };
+  if (space == Space::shared && program_.needs_shared) {
+    hide(shared_, address, program_.shared_end);
+  } else if (space == Space::local && program_.needs_local && address < program_.local_bytes) {
+    const std::uint64_t first = lane * program_.local_bytes;
+    hide(warp.local, first + address, first + program_.local_bytes);
+  } else if (space == Space::global && program_.needs_buffers) {
+    const Buffer* const buffer = buffer_at(address, bytes);
+    if (buffer == nullptr) return;
+    const auto which = static_cast<std::size_t>(buffer - launch_.buffers.data());
+    written_[which] = true;
+    if (!contents_.is_followed[which]) return;
+    for (std::uint64_t at = address; at < address + bytes; ++at) {
+      std::uint64_t value = buffer->fill.read(at - buffer->address, 1);
+      (void)contents_.written->peek(at, 1, true, value);
+      contents_.written->write(at, 1, epoch(warp), false, value);
+    }
+  }
+}
+
 void BlockRunner::store_values(Warp& warp, const Step& step, const MemoryStep& memory,
-                               std::uint32_t mask, std::uint32_t sure) {
+                               const Asking& asking) {
   const WarpState& state = warp.state;
   ++stores_;
-  for_lanes(mask, [&](unsigned lane) {
-    const bool is_sure = (sure & lane_bit(lane)) != 0;
-    if (memory.kind == AccessKind::copy) {
-      if (!program_.needs_shared) return;
-      const std::uint64_t at = state.value(memory.to_address)[lane] + memory.to_offset;
-      const bool hidden = (state.unknown[memory.to_address] & lane_bit(lane)) != 0;
-      if (hidden) return shared_.forget();
-      return put_lane(state, step, memory, lane, is_sure, shared_, at, program_.shared_end);
+  const bool follows_global = contents_.written != nullptr;
+  for_lanes((asking.mask | asking.open) & ~asking.hidden, [&](unsigned lane) {
+    const std::uint32_t bit = lane_bit(lane);
+    const Spot spot = spot_of(memory, lane);
+    if ((asking.mask & bit) == 0)
+      return hide_bytes(warp, spot.space, lane, spot.address, memory.width());
+    const bool is_sure = ((asking.open | warp.maybe) & bit) == 0;
+    for (unsigned e = 0; e < memory.elements; ++e) {
+      const std::uint32_t from = step.from.at(e);
+      const std::uint64_t bits = from == no_slot ? 0 : state.value(from)[lane];
+      bool known = from != no_slot && is_sure && (state.unknown[from] & bit) == 0 &&
+                   memory.element_bytes <= 8;
+      if (known && follows_global && spot.space == Space::global) {
+        // Lanes that write different values to one place.
+        for_lanes(asking.mask & (bit - 1), [&](unsigned other) {
+          if (addresses_[other] == addresses_[lane] && state.value(from)[other] != bits)
+            known = false;
+        });
+      }
+      write(warp, spot.space, lane, spot.address + std::uint64_t{e} * memory.element_bytes,
+            memory.element_bytes, bits, known);
     }
-    const Space space = space_of(memory.space, addresses_[lane]);
-    const std::uint64_t at =
-        addresses_[lane] - (memory.space == Space::generic ? window_of(space) : 0);
-    if (space == Space::shared && program_.needs_shared) {
-      put_lane(state, step, memory, lane, is_sure, shared_, at, program_.shared_end);
-    } else if (space == Space::local && program_.needs_local && at < program_.local_bytes) {
-      const std::uint64_t first = lane * program_.local_bytes;
-      put_lane(state, step, memory, lane, is_sure, warp.local, first + at,
-               first + program_.local_bytes);
-    } else if (space == Space::global) {
-      note_store(at, memory.width());
+  });
+}
+
+/// Atomics and reductions. Their order does not matter for the content that remains if all do the
+/// same with integers.
+void BlockRunner::combine_values(Warp& warp, const Step& step, const MemoryStep& memory,
+                                 const Asking& asking) {
+  WarpState& state = warp.state;
+  const ptx::Instruction& one = module_.kernels[launch_.kernel].instructions[step.instruction];
+  const bool is_modelled = memory.elements == 1 && memory.element_bytes <= 8 && memory.passes_value;
+  for_lanes(asking.mask | asking.open, [&](unsigned lane) {
+    const std::uint32_t bit = lane_bit(lane);
+    const Spot spot = spot_of(memory, lane);
+    if ((asking.mask & bit) == 0)
+      return hide_bytes(warp, spot.space, lane, spot.address, memory.width());
+    std::uint64_t before = 0;
+    bool known = is_modelled && ((asking.open | asking.hidden | warp.maybe) & bit) == 0;
+    known = combine_read(warp, step, spot, lane, before) && known;
+    const auto operand = [&](std::uint32_t from) -> std::uint64_t {
+      if (from == no_slot) return 0;
+      known = known && (state.unknown[from] & bit) == 0;
+      return state.value(from)[lane];
+    };
+    const auto after = is_modelled
+                           ? combined(one, before, operand(step.from[0]), operand(step.from[1]))
+                           : std::nullopt;
+    const unsigned operation = operation_of(one);
+    ++stores_;  // atomics follow one another
+    write(warp, spot.space, lane, spot.address, memory.width(), after.value_or(before),
+          known && after.has_value() && operation != other_operation, operation);
+    if (step.to[0] != no_slot)
+      state.value(step.to[0])[lane] = loaded(before, memory, memory.register_bytes[0]);
+  });
+}
+
+/// The value that an atomic finds: it is ordered with others by their combination.
+bool BlockRunner::combine_read(Warp& warp, const Step& step, Spot spot, unsigned lane,
+                               std::uint64_t& before) {
+  const MemoryStep& memory = program_.memory[step.detail];
+  const unsigned bytes = std::min(memory.element_bytes, 8U);
+  const auto peek = [&](const Bytes& all, std::uint64_t at) {
+    bool known = true;
+    for (unsigned b = 0; b < bytes; ++b) {
+      known = known && all.states[at + b] == ByteState::known;
+      before |= std::uint64_t{all.values[at + b]} << (8 * b);
+    }
+    return known;
+  };
+  before = 0;
+  if (spot.space == Space::shared) {
+    const bool fits =
+        spot.address <= program_.shared_end && program_.shared_end - spot.address >= bytes;
+    return program_.needs_shared && fits && peek(shared_, spot.address);
+  }
+  if (spot.space != Space::global) return read(warp, step, spot, lane, bytes, before);
+  const Buffer* const buffer = buffer_at(spot.address, bytes);
+  if (buffer == nullptr) return false;
+  const auto which = static_cast<std::size_t>(buffer - launch_.buffers.data());
+  const bool is_given = buffer->fill.kind != Fill::Kind::unknown;
+  before = is_given ? buffer->fill.read(spot.address - buffer->address, bytes)
+                    : arbitrary_value(contents_.seed, spot.address, bytes, memory.is_real);
+  if (!contents_.is_followed[which]) return false;
+  return contents_.written->peek(spot.address, bytes, is_given, before);
+}
+
+/// cp.async: the first `size` bytes are read, the others are 0.
+void BlockRunner::copy_values(Warp& warp, const Step& step, const MemoryStep& memory,
+                              const Asking& asking) {
+  if (!program_.needs_shared) return;
+  const WarpState& state = warp.state;
+  ++stores_;
+  for_lanes(asking.mask | asking.open, [&](unsigned lane) {
+    const std::uint32_t bit = lane_bit(lane);
+    const std::uint64_t to = state.value(memory.to_address)[lane] + memory.to_offset;
+    if ((state.unknown[memory.to_address] & bit) != 0) return shared_.forget();
+    if ((asking.mask & bit) == 0) return hide_bytes(warp, Space::shared, lane, to, memory.width());
+    const bool sized = memory.size == no_slot || (state.unknown[memory.size] & bit) == 0;
+    const std::uint64_t size =
+        memory.size == no_slot ? memory.width() : state.value(memory.size)[lane];
+    const bool is_sure = sized && ((asking.open | asking.hidden | warp.maybe) & bit) == 0;
+    constexpr unsigned part = 4;
+    for (unsigned byte = 0; byte < memory.width(); byte += part) {
+      std::uint64_t bits = 0;
+      bool known = is_sure;
+      if (byte < size) {
+        known = read_buffer(warp, step, addresses_[lane] + byte, part, false, bits) && known;
+      }
+      write(warp, Space::shared, lane, to + byte, part, bits, known);
     }
   });
 }

@@ -5,13 +5,14 @@
 #include "harness/access/evaluate.hpp"
 #include "harness/access/execute.hpp"
 #include "harness/access/requests.hpp"
-#include "harness/access/slopes.hpp"
+#include "harness/access/written_buffers.hpp"
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -20,13 +21,15 @@ namespace strata::access {
 
 /// The accesses of one instruction in one space, accumulated during the run.
 struct AccessTally {
-  AccessTally(RequestModel model, std::span<const Generation> generations)
-      : requests{model, generations} {}
+  AccessTally(ptx::Space space_, RequestModel model, std::span<const Generation> generations)
+      : space{space_}, requests{model, generations} {}
+  ptx::Space space;
   std::uint64_t warps = 0;
   std::uint64_t lanes = 0;
   std::uint64_t outside = 0;
   std::uint64_t first_outside = 0;
   std::uint64_t doubtful = 0;
+  std::uint64_t unknown = 0;
   Doubt doubt = Doubt::none;
   std::uint32_t hidden_by = ptx::no_index;
   std::uint64_t doubted_in = ~std::uint64_t{0};  ///< the first block in doubt
@@ -36,35 +39,44 @@ struct AccessTally {
 inline constexpr std::size_t space_count = 7;
 using Tallies = std::array<std::unique_ptr<AccessTally>, space_count>;  ///< by ptx::Space
 
-/// An access of a warp without any doubt.
-struct ObservedAccess {
-  std::uint32_t instruction = 0;
-  ptx::Space space = ptx::Space::generic;  ///< as written in the PTX
-  std::uint32_t mask = 0;
-  std::array<std::uint64_t, lanes> addresses{};
-  std::array<std::array<std::uint64_t, lanes>, 8> stored{};  ///< for stores: by element
-  bool is_known = true;  ///< everything stored; only in programs compiled whole
-};
-
 /// The loaded value as a register of `register_bytes` holds it.
 [[nodiscard]] std::uint64_t loaded(std::uint64_t bits, const MemoryStep& memory,
                                    unsigned register_bytes);
 /// The first generic address of a space.
 [[nodiscard]] std::uint64_t window_of(ptx::Space space);
 
+/// The value of what a launch does not give: the same for the same seed and place. Integers are
+/// small, because most of them index something or count the passes of a loop.
+[[nodiscard]] std::uint64_t arbitrary_value(std::uint64_t seed, std::uint64_t place, unsigned bytes,
+                                            bool is_real);
+
+/// The result of atom and red (PTX ISA 9.0, 9.7.13.6 and 9.7.13.7); nothing for unknown operations.
+[[nodiscard]] std::optional<std::uint64_t> combined(const ptx::Instruction& one,
+                                                    std::uint64_t before, std::uint64_t b,
+                                                    std::uint64_t c);
+
+/// The buffers whose contents a run follows or does not know.
+struct Contents {
+  std::uint64_t seed = 1;         ///< of the contents that the launch does not give
+  std::vector<bool> is_trusted;   ///< by buffer: its content at the start is what the launch gives
+  std::vector<bool> is_followed;  ///< by buffer: what the kernel writes to it is in `written`
+  WrittenBuffers* written = nullptr;
+  /// Bytes of shared memory that two warps access in no order: they stay unknown.
+  std::vector<bool> contested_shared;
+};
+
 class BlockRunner {
  public:
-  /// All arguments must outlive it. `trusted`: by buffer, whether its content is known. `spend(n)`
-  /// is called after n more instructions, and throws if there were too many.
+  /// All arguments must outlive it. `spend(n)` is called after n more instructions, and throws if
+  /// there were too many.
   BlockRunner(const ptx::Module& module, const Launch& launch, const Program& program,
-              std::span<const Generation> generations, const std::vector<bool>& trusted,
+              std::span<const Generation> generations, Contents contents,
               std::function<void(std::uint64_t)> spend);
 
-  /// Runs the block, and counts it `times` times for the blocks like it.
-  void run(std::uint64_t block, std::uint64_t times = 1);
+  void run(std::uint64_t block);
   /// The same in steps: resume() runs each warp to a barrier, to its end, or for some time, and
   /// returns true when the block is done.
-  void begin(std::uint64_t block, std::uint64_t times = 1);
+  void begin(std::uint64_t block);
   [[nodiscard]] bool resume();
   /// From here on accesses take effect in `memory`, and nothing is counted (execute.hpp). The
   /// program must have been compiled for Part::results.
@@ -74,22 +86,24 @@ class BlockRunner {
     finds_races_ = finds_races;
     on_store_ = std::move(on_store);
   }
-  /// Lets `slopes` follow the blocks that are run; the counted requests are then meaningless.
-  void follow(Slopes& slopes) { slopes_ = &slopes; }
-
-  /// Calls `observe` for every access.
-  void observe(std::function<void(const ObservedAccess&)> observe) {
-    observe_ = std::move(observe);
-  }
-
   [[nodiscard]] const std::vector<Tallies>& tallies() const { return tallies_; }
+  void clear_tallies() { tallies_ = std::vector<Tallies>(tallies_.size()); }
   [[nodiscard]] const std::vector<bool>& read_buffers() const { return read_; }
   [[nodiscard]] const std::vector<bool>& written_buffers() const { return written_; }
+  /// Buffers to which the kernel may write anywhere.
+  [[nodiscard]] const std::vector<bool>& hidden_buffers() const { return hidden_; }
+  /// By instruction: the buffer whose unknown content it loads, or no_index.
+  [[nodiscard]] const std::vector<std::uint32_t>& unknown_sources() const {
+    return unknown_sources_;
+  }
+  [[nodiscard]] const Contents& contents() const { return contents_; }
+  [[nodiscard]] bool found_contested_shared() const { return found_contested_shared_; }
   [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
   /// Lanes that took part in them, if accesses take effect.
   [[nodiscard]] std::uint64_t active_lanes() const { return active_lanes_; }
 
  private:
+  enum class ByteState : std::uint8_t { unwritten, known, unknown };
   /// Lanes that run towards `reconverge`.
   struct Path {
     std::uint32_t step = 0;
@@ -98,13 +112,12 @@ class BlockRunner {
   };
   struct Bytes {
     std::vector<std::uint8_t> values;
-    std::vector<std::uint8_t> known;
+    std::vector<ByteState> states;
     std::vector<std::uint32_t> written_by;  ///< the store that wrote a byte last, by number
-    /// The warp that last wrote or read a byte, and between which barriers; only if races are
-    /// looked for.
-    std::vector<std::uint32_t> writers;
-    std::vector<std::uint32_t> readers;
+    std::vector<WordOrder::Stamps> stamps;  ///< by byte; only of shared memory
     void resize(std::uint64_t count);
+    void clear();
+    /// What was written is unknown from here on.
     void forget();
   };
   struct Warp {
@@ -114,9 +127,17 @@ class BlockRunner {
     std::uint32_t live = 0;
     std::uint32_t maybe = 0;  ///< lanes that may have ended
     std::uint32_t maybe_cause = ptx::no_index;
-    bool has_lost = false;  ///< some lane took an unknown path
-    std::uint32_t lost_cause = ptx::no_index;
-    bool is_apart = false;  ///< lanes named by an instruction did not reach it together
+    /// Lanes that took one of the ways of a branch whose guard is unknown, until they come to
+    /// `meet`.
+    struct Detour {
+      std::uint32_t meet = 0;
+      std::uint32_t mask = 0;
+      std::uint32_t cause = ptx::no_index;
+    };
+    std::vector<Detour> detours;
+    std::uint32_t on_detour = 0;     ///< the lanes of all of them
+    std::uint32_t detour_steps = 0;  ///< branches on detours so far
+    bool is_apart = false;           ///< lanes named by an instruction did not reach it together
     std::uint32_t apart_cause = ptx::no_index;
     bool has_voted = false;  ///< it waits at a bar.red for the result
     Bytes local;             ///< of the lanes, one after the other
@@ -126,7 +147,7 @@ class BlockRunner {
   /// An access during the run: lanes that perform it or may perform it, and what is known about it.
   struct Asking {
     std::uint32_t mask = 0;
-    std::uint32_t open = 0;    ///< lanes of which it is unknown
+    std::uint32_t open = 0;    ///< lanes of which it is unknown whether they do
     std::uint32_t hidden = 0;  ///< lanes of either whose address is unknown
     std::uint32_t reading = 0;
     Doubt why = Doubt::none;
@@ -151,12 +172,16 @@ class BlockRunner {
   void part(Warp& warp, const Step& step,
             std::span<const std::pair<std::uint32_t, std::uint32_t>> ways);
   void leave(Warp& warp, const Step& step, std::uint32_t to, std::uint32_t mask);
-  void set_aside(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause);
-  void lose_track(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause);
+  void set_aside(Warp& warp, std::uint32_t at, std::uint32_t open);
+  [[nodiscard]] bool detour(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause);
+  static void end_detours(Warp& warp, std::uint32_t at, std::uint32_t mask);
+  void may_end(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause);
+  void doubt_region(Warp& warp, const Region& region, Doubt why, std::uint32_t cause);
+  void invent_results(const Warp& warp, WarpState& state, const Step& step, std::uint32_t mask);
   static void hide_results(Warp& warp, const Step& step, std::uint32_t mask, std::uint32_t cause);
   void come_together(Warp& warp, const Step& step, std::uint32_t mask, std::uint32_t open);
   void vote_of_block(const Warp& warp, const Step& step, std::uint32_t mask);
-  void tell_vote(Warp& warp, const Step& step, std::uint32_t mask) const;
+  void give_vote(Warp& warp, const Step& step, std::uint32_t mask) const;
   static void vote(Warp& warp, const Step& step, std::uint32_t mask);
   static void reduce(Warp& warp, const Step& step, std::uint32_t mask);
   static void shuffle(Warp& warp, const Step& step, std::uint32_t mask);
@@ -165,7 +190,7 @@ class BlockRunner {
               std::uint32_t cause);
   static void question(const Warp& warp, const Step& step, const MemoryStep& memory,
                        Asking& asking);
-  enum class Touch : std::uint8_t { read, write, combine };
+  using Touch = WordOrder::Touch;
   void look_for_race(const Warp& warp, const Step& step, const Place& place, unsigned bytes,
                      Touch touch);
   void open_window(std::uint32_t mask, unsigned width);
@@ -183,42 +208,62 @@ class BlockRunner {
                          std::string_view why) const;
   [[noreturn]] void fail_hidden(const Warp& warp, const Step& step, std::uint32_t mask,
                                 std::string_view what, std::uint32_t cause) const;
-  void account_by_space(std::uint32_t at, const MemoryStep& memory, std::uint32_t reading);
+  void account_by_space(std::uint32_t at, const MemoryStep& memory, const Asking& asking);
   void take_effect(Warp& warp, const Step& step, const MemoryStep& memory, const Asking& asking);
   void put(Bytes& to, std::uint64_t at, std::uint64_t end, std::uint64_t bits, unsigned bytes,
            bool known) const;
-  void put_lane(const WarpState& state, const Step& step, const MemoryStep& memory, unsigned lane,
-                bool sure, Bytes& to, std::uint64_t at, std::uint64_t end) const;
+  void write(Warp& warp, ptx::Space space, unsigned lane, std::uint64_t address, unsigned bytes,
+             std::uint64_t bits, bool known, unsigned operation = 0);
+  void hide_bytes(Warp& warp, ptx::Space space, unsigned lane, std::uint64_t address,
+                  unsigned bytes);
+  void order_shared(const Warp& warp, std::uint64_t at, unsigned bytes, Touch touch,
+                    unsigned operation);
+  [[nodiscard]] Epoch epoch(const Warp& warp) const {
+    return {.block = block_, .barriers = barriers_, .warp = warp.number};
+  }
   void account(std::uint32_t at, const MemoryStep& memory, ptx::Space space,
-               const LaneAccess& access);
+               const LaneAccess& access, bool is_doubtful);
   void load_values(Warp& warp, const Step& step, const MemoryStep& memory, std::uint32_t mask);
-  void store_values(Warp& warp, const Step& step, const MemoryStep& memory, std::uint32_t mask,
-                    std::uint32_t sure);
-  [[nodiscard]] bool read(Warp& warp, ptx::Space space, unsigned lane, std::uint64_t address,
-                          unsigned bytes, std::uint64_t& bits);
-  void note_store(std::uint64_t address, unsigned bytes);
+  void store_values(Warp& warp, const Step& step, const MemoryStep& memory, const Asking& asking);
+  void combine_values(Warp& warp, const Step& step, const MemoryStep& memory, const Asking& asking);
+  void copy_values(Warp& warp, const Step& step, const MemoryStep& memory, const Asking& asking);
+  /// Where a lane's access begins in its space.
+  struct Spot {
+    ptx::Space space = ptx::Space::generic;
+    std::uint64_t address = 0;
+  };
+  [[nodiscard]] Spot spot_of(const MemoryStep& memory, unsigned lane) const;
+  /// Returns whether the value is known.
+  [[nodiscard]] bool read(Warp& warp, const Step& step, Spot spot, unsigned lane, unsigned bytes,
+                          std::uint64_t& bits);
+  [[nodiscard]] bool combine_read(Warp& warp, const Step& step, Spot spot, unsigned lane,
+                                  std::uint64_t& before);
+  [[nodiscard]] bool read_buffer(const Warp& warp, const Step& step, std::uint64_t address,
+                                 unsigned bytes, bool is_real, std::uint64_t& bits);
   void note_any_store(std::uint32_t memory);
   AccessTally& tally(std::uint32_t memory, ptx::Space space);
   void doubt(std::uint32_t memory, ptx::Space space, Doubt why, std::uint32_t cause);
-  void add_local(AccessTally& of, const LaneAccess& access) const;
-  void follow_access(std::uint32_t at, ptx::Space space, const LaneAccess& access,
-                     std::uint64_t low, std::uint64_t high);
+  static void add_local(AccessTally& of, const LaneAccess& access);
   [[nodiscard]] ptx::Space space_of(ptx::Space written, std::uint64_t address) const;
   [[nodiscard]] const Buffer* buffer_at(std::uint64_t address, std::uint64_t bytes);
   const Region& region(std::uint32_t at);
+  const Region& rest(std::uint32_t at);
 
   const ptx::Module& module_;
   const Launch& launch_;
   const Program& program_;
   std::vector<Generation> generations_;
-  const std::vector<bool>& trusted_;
+  Contents contents_;
   std::function<void(std::uint64_t)> spend_;
-  std::function<void(const ObservedAccess&)> observe_;
 
   std::vector<Tallies> tallies_;  ///< by memory step
   std::vector<bool> read_;
   std::vector<bool> written_;
+  std::vector<bool> hidden_;
+  std::vector<std::uint32_t> unknown_sources_;
+  bool found_contested_shared_ = false;
   std::vector<std::unique_ptr<Region>> regions_;  ///< by step
+  std::vector<std::unique_ptr<Region>> rests_;    ///< by step
   std::vector<bool> reaches_any_;                 ///< by instruction: already noted
   std::uint64_t instructions_ = 0;
   std::uint64_t unspent_ = 0;
@@ -234,6 +279,8 @@ class BlockRunner {
   struct Votes {
     std::uint32_t all = 0;
     std::uint32_t holding = 0;
+    std::uint32_t hidden_by = ptx::no_index;
+    bool is_hidden = false;
   };
   Votes voting_;
   Votes votes_;  ///< of the last completed barrier
@@ -245,8 +292,6 @@ class BlockRunner {
   };
   Window window_;
   std::uint64_t block_ = 0;
-  std::uint64_t times_ = 1;
-  Slopes* slopes_ = nullptr;
   Extent place_;  ///< index of the block in the grid
   Bytes shared_;
   bool shared_is_hidden_ = false;  ///< until the block ends

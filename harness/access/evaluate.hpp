@@ -1,11 +1,15 @@
-// The exact memory requests of a kernel launch: the addresses of every warp are computed on the
-// host, from its PTX and its launch file.
+// The memory requests of a kernel launch: the addresses of its warps are computed on the host, from
+// its PTX and its launch file.
 //
 // A warp runs as PTX defines it, 32 lanes at once. Lanes that diverge reconverge at the immediate
 // post-dominator of the branch. Only instructions that affect an address, a guard or a branch are
-// run. What depends on an unknown value is unknown, lane by lane. An access with unknown addresses
-// or lanes is reported as not exact; every access reported as exact is. docs/access_launch.md lists
-// the premises.
+// run. Contents that the launch does not give are random; what depends on them, or on an order that
+// PTX does not define, is marked as unknown, lane by lane. An access is exact unless an unknown
+// value affects its addresses or lanes. The other accesses are evaluated with two seeds.
+//
+// Buffers that the kernel writes and reads are followed in memory, block by block. Of a launch over
+// the budget, some blocks are run, and every total is an estimate. docs/access_launch.md lists the
+// premises.
 #pragma once
 
 #include "harness/access/launch_file.hpp"
@@ -22,13 +26,12 @@ namespace strata::access {
 
 struct EvaluateOptions {
   std::vector<Generation> generations = {Generation::cc7};
-  /// Maximum number of warp instructions that are run: about a minute on one core.
-  std::uint64_t budget = std::uint64_t{1} << 30U;
+  /// Warp instructions, about 5 seconds on one core. A launch with more is sampled.
+  std::uint64_t budget = std::uint64_t{1} << 27U;
   /// Called about every 5 seconds with the warp instructions run so far. May be empty.
   std::function<void(std::uint64_t)> progress = {};
-  unsigned threads = 0;  ///< host threads; 0: one per CPU
-  /// Whether blocks whose addresses differ from another's by whole lines are counted with it.
-  bool reuses_blocks = true;
+  unsigned threads = 0;    ///< host threads; 0: one per CPU
+  std::uint64_t seed = 1;  ///< of contents that are not given; the second seed is the next one
 };
 
 /// Why an access is not exact.
@@ -41,7 +44,15 @@ enum class Doubt : std::uint8_t {
   apart,       ///< lanes that an earlier instruction names did not reach it together
   misaligned,  ///< an address is not aligned: the hardware refuses it
   width,       ///< the size of the access is unknown
-  cost         ///< its addresses are known, but not what they cost
+  cost,        ///< its addresses are known, but not what they cost
+  sampled      ///< nothing but that some blocks were not run
+};
+
+/// An inclusive range.
+struct MovedRange {
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;
+  bool operator==(const MovedRange&) const = default;
 };
 
 /// A memory instruction in one state space. One with generic addresses may access several.
@@ -51,7 +62,7 @@ struct Access {
   ptx::Space space = ptx::Space::global;
   unsigned width = 4;  ///< bytes per lane
 
-  // Of the executions whose addresses and lanes are known:
+  // Of all executions, or an estimate for all blocks; with the first seed:
   std::uint64_t warps = 0;  ///< executions by a warp, with at least one lane
   std::uint64_t lanes = 0;  ///< sum of the lanes that took part
   /// Of global and local memory, by the requested generations. Local memory has the hardware's
@@ -67,9 +78,15 @@ struct Access {
   Doubt doubt = Doubt::none;
   std::uint64_t doubtful = 0;               ///< executions, or branches around it, in doubt
   std::uint32_t hidden_by = ptx::no_index;  ///< the instruction that introduced the unknown value
-  /// Recorded on a device, because the host's evaluation was in doubt.
-  bool is_traced = false;
+  std::uint32_t hidden_buffer = ptx::no_index;  ///< the buffer whose content is unknown, if it did
+  /// Executions, or branches to them, that the totals leave out: an invented value led outside of
+  /// all buffers, to a misaligned address, or through a loop that does not end.
+  std::uint64_t unknown = 0;
+  /// moved() of both seeds; if blocks were sampled, within 95 % confidence.
+  MovedRange range;
   [[nodiscard]] bool is_exact() const { return doubt == Doubt::none; }
+  /// Sectors by the first requested generation, or wavefronts.
+  [[nodiscard]] std::uint64_t moved() const;
   /// Sectors by the first requested generation over the ideal ones (shared memory: wavefronts); 0
   /// without any.
   [[nodiscard]] double moved_over_ideal() const;
@@ -79,19 +96,20 @@ struct Evaluation {
   std::vector<Access> accesses;  ///< all accesses of the kernel, by instruction, then space
   std::vector<Unmodelled> unmodelled;
   std::uint64_t blocks = 0;
-  std::uint64_t blocks_run = 0;    ///< the others were equal up to whole lines
+  std::uint64_t blocks_run = 0;    ///< fewer than `blocks` if they were sampled
   std::uint64_t warps = 0;         ///< of the launch
   std::uint64_t instructions = 0;  ///< warp instructions that were run
-  /// Buffers with known content that was read, and buffers that the kernel may write, whose content
-  /// is therefore unknown: into Launch::buffers.
+  /// Buffers whose values affect an access, and buffers that the kernel writes or may write: into
+  /// Launch::buffers.
   std::vector<std::uint32_t> read_buffers;
   std::vector<std::uint32_t> written_buffers;
 
+  [[nodiscard]] bool is_sampled() const { return blocks_run < blocks; }
   /// Every access is exact and every instruction is modelled.
   [[nodiscard]] bool is_exact() const;
 };
 
-/// Throws UsageError in one line if the budget is exceeded.
+/// Throws UsageError in one line if one block exceeds the budget.
 [[nodiscard]] Evaluation evaluate(const ptx::Module& module, const Launch& launch,
                                   const EvaluateOptions& options);
 

@@ -34,7 +34,12 @@ std::optional<std::uint64_t> combined_as(const Instruction& one, std::uint64_t b
   return std::nullopt;
 }
 
-/// The result of atom and red (PTX ISA 9.0, 9.7.13.6 and 9.7.13.7); nothing for unknown operations.
+unsigned first_of(std::uint32_t mask) {
+  return static_cast<unsigned>(std::countr_zero(mask));
+}
+
+}  // namespace
+
 std::optional<std::uint64_t> combined(const Instruction& one, std::uint64_t before, std::uint64_t b,
                                       std::uint64_t c) {
   if (one.has("exch")) return b;
@@ -61,12 +66,6 @@ std::optional<std::uint64_t> combined(const Instruction& one, std::uint64_t befo
       return std::nullopt;
   }
 }
-
-unsigned first_of(std::uint32_t mask) {
-  return static_cast<unsigned>(std::countr_zero(mask));
-}
-
-}  // namespace
 
 void BlockRunner::fail(const Warp& warp, const Step& step, std::uint32_t mask,
                        std::string_view why) const {
@@ -118,28 +117,9 @@ BlockRunner::Place BlockRunner::place_of(Warp& warp, const Step& step, Space spa
 void BlockRunner::look_for_race(const Warp& warp, const Step& step, const Place& place,
                                 unsigned bytes, Touch touch) {
   if (!finds_races_ || place.in != &shared_) return;
-  // A stamp: the number of barriers so far, and the warp, or a mark for several warps or atomics.
-  constexpr std::uint32_t several = 62;
-  constexpr std::uint32_t atomics = 63;
-  const auto stamp_of = [&](std::uint32_t source) { return (barriers_ + 1) << 6U | source; };
-  const auto warp_number = static_cast<std::uint32_t>(&warp - warps_.data());
-  const std::uint32_t mine = stamp_of(warp_number);
-  const auto is_another = [&](std::uint32_t stamp, std::uint32_t same) {
-    return stamp >> 6U == barriers_ + 1 && stamp != same;
-  };
-  const bool combines = touch == Touch::combine;
   for (std::uint64_t at = place.at; at < place.at + bytes; ++at) {
-    std::uint32_t& writer = shared_.writers[at];
-    std::uint32_t& reader = shared_.readers[at];
-    if (is_another(writer, combines ? stamp_of(atomics) : mine) ||
-        (touch != Touch::read && is_another(reader, mine))) {
-      fail(warp, step, 0, "another warp accesses the same shared memory before the next barrier");
-    }
-    if (touch == Touch::read) {
-      reader = is_another(reader, mine) ? stamp_of(several) : mine;
-    } else {
-      writer = combines ? stamp_of(atomics) : mine;
-    }
+    if (WordOrder::touch(shared_.stamps[at], epoch(warp), touch, 1)) continue;
+    fail(warp, step, 0, "another warp accesses the same shared memory before the next barrier");
   }
 }
 
@@ -217,8 +197,8 @@ void BlockRunner::act_in_lane(Warp& warp, const Step& step, unsigned lane, Space
     std::uint64_t before = 0;
     std::memcpy(&before, place.values, bytes);
     const bool known = place.in == nullptr ||
-                       std::ranges::all_of(std::span{place.in->known}.subspan(place.at, bytes),
-                                           [](std::uint8_t is) { return is != 0; });
+                       std::ranges::all_of(std::span{place.in->states}.subspan(place.at, bytes),
+                                           [](ByteState is) { return is == ByteState::known; });
     if (is_atomic && !known) fail(warp, step, bit, "it combines with an uninitialised value");
     if (is_atomic) combine_in_lane(warp, step, lane, place, before);
     const std::uint32_t to = step.to.at(e);
@@ -279,7 +259,7 @@ void BlockRunner::copy_in_lane(Warp& warp, const Step& step, unsigned lane, std:
                             state.value(memory.to_address)[lane] + memory.to_offset, width);
   look_for_race(warp, step, to, width, Touch::write);
   std::memset(to.values, 0, width);
-  std::memset(to.in->known.data() + to.at, 1, width);
+  std::fill_n(to.in->states.begin() + static_cast<std::ptrdiff_t>(to.at), width, ByteState::known);
   if (count == 0) return;
   const Place from = place_of(warp, step, Space::global, lane, address, count);
   std::memcpy(to.values, from.values, count);
@@ -287,7 +267,6 @@ void BlockRunner::copy_in_lane(Warp& warp, const Step& step, unsigned lane, std:
 
 Executed execute(const ptx::Module& module, const Launch& launch, const Program& program,
                  DeviceMemory& memory, const ExecuteOptions& options) {
-  const std::vector<bool> trusted(launch.buffers.size());
   std::uint64_t spent = 0;
   const auto spend = [&](std::uint64_t instructions) {
     spent += instructions;
@@ -298,8 +277,8 @@ Executed execute(const ptx::Module& module, const Launch& launch, const Program&
   const std::uint64_t blocks = launch.grid.count();
   std::vector<std::unique_ptr<BlockRunner>> runners;
   for (std::uint64_t r = 0; r < (options.cooperative ? blocks : 1); ++r) {
-    runners.push_back(std::make_unique<BlockRunner>(module, launch, program,
-                                                    std::span<const Generation>{}, trusted, spend));
+    runners.push_back(std::make_unique<BlockRunner>(
+        module, launch, program, std::span<const Generation>{}, Contents{}, spend));
     runners.back()->work_on(memory, options.finds_races, options.on_store);
   }
   if (!options.cooperative) {

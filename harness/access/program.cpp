@@ -48,12 +48,25 @@ std::string text_of(const Instruction& one) {
   return text;
 }
 
+bool is_real(Type type) {
+  return type == Type::f16 || type == Type::bf16 || type == Type::f32 || type == Type::f64;
+}
+
+/// `bar.red.or.pred %p1, 0, %p2;`, of the whole block.
+bool is_vote_of_block(const ptx::Kernel& kernel, const Instruction& one) {
+  const bool is_bar = one.opcode == "bar" || one.opcode == "barrier";
+  return is_bar && one.has("red") && one.operands.size() == 3 &&
+         one.operands[1].kind == Kind::integer && one.operands[1].bits == 0 &&
+         one.operands[2].kind == Kind::reg &&
+         kernel.registers[one.operands[2].index].type == Type::pred;
+}
+
 /// Marks the instructions that affect an address, a guard or a branch.
 class Slice {
  public:
   Slice(const ptx::Kernel& kernel, const ControlFlow& flow,
-        const std::vector<std::uint32_t>& meeting)
-      : kernel_{kernel}, flow_{flow}, meeting_{meeting} {
+        const std::vector<std::uint32_t>& meeting, bool follows_buffers)
+      : kernel_{kernel}, flow_{flow}, meeting_{meeting}, follows_buffers_{follows_buffers} {
     const std::size_t count = kernel.instructions.size();
     needed.assign(count, false);
     passes_value.assign(count, false);
@@ -143,10 +156,14 @@ class Slice {
     }
   }
 
+  [[nodiscard]] bool moves(std::uint32_t i) const {
+    return roles_[i] == Role::load || roles_[i] == Role::store || roles_[i] == Role::atomic ||
+           roles_[i] == Role::reduction;
+  }
+
   /// Marks the value of the instruction as needed; false if it already was.
   bool need_moved(std::uint32_t i) {
-    const bool moves = roles_[i] == Role::load || roles_[i] == Role::store;
-    if (!moves || passes_value[i]) return false;
+    if (!moves(i) || passes_value[i]) return false;
     passes_value[i] = true;
     if (needed[i]) open_.push_back(i);
     return true;
@@ -159,7 +176,7 @@ class Slice {
     const bool generic = space == Space::generic;
     if (space == Space::shared || generic) pass_through(Space::shared, needs_shared);
     if (space == Space::local || generic) pass_through(Space::local, needs_local);
-    if (space == Space::global || generic) needs_buffers = true;
+    if (space == Space::global || generic) need_buffers();
   }
 
   void pass_through(Space space, bool& passes) {
@@ -168,9 +185,19 @@ class Slice {
       const Space of = kernel_.instructions[i].space();
       const bool there = of == space || of == Space::generic;
       if (roles_[i] == Role::store && there) (void)need_moved(i);
+      const bool combines = roles_[i] == Role::atomic || roles_[i] == Role::reduction;
+      if (combines && there) (void)need_moved(i);
+      if (roles_[i] == Role::copy && space == Space::shared) need_buffers();
       const bool orders = roles_[i] == Role::barrier || roles_[i] == Role::unmodelled;
-      if (orders && space == Space::shared) need(i);
+      if (orders && space != Space::local) need(i);
     }
+  }
+
+  void need_buffers() {
+    needs_buffers = true;
+    if (!follows_buffers_) return;
+    pass_through(Space::global, passes_buffers_);
+    needs_shared = true;  // the warps of a block run side by side
   }
 
   /// Marks what determines which lanes reach an instruction, and which should.
@@ -193,13 +220,12 @@ class Slice {
   void follow(std::uint32_t i) {
     const Registers& of = registers_[i];
     reach(i);
-    const bool moves = roles_[i] == Role::load || roles_[i] == Role::store;
     for (const std::uint32_t r : of.address)
       need_register(r);
     const bool is_copied = roles_[i] == Role::copy;
-    const bool hides = roles_[i] == Role::atomic || roles_[i] == Role::reduction ||
-                       roles_[i] == Role::matrix || roles_[i] == Role::unmodelled;
-    if (is_copied || (!hides && (!moves || passes_value[i]))) {
+    const bool votes = is_vote_of_block(kernel_, kernel_.instructions[i]);
+    const bool hides = roles_[i] == Role::matrix || (roles_[i] == Role::unmodelled && !votes);
+    if (is_copied || (!hides && (!moves(i) || passes_value[i]))) {
       for (const std::uint32_t r : of.read)
         need_register(r);
     }
@@ -208,6 +234,8 @@ class Slice {
   const ptx::Kernel& kernel_;
   const ControlFlow& flow_;
   const std::vector<std::uint32_t>& meeting_;
+  bool follows_buffers_;
+  bool passes_buffers_ = false;
   std::vector<Role> roles_;
   std::vector<Registers> registers_;
   std::vector<std::vector<std::uint32_t>> writers_;      ///< instructions, by register
@@ -227,8 +255,8 @@ class Compiler {
 
   Program compile(Part part) {
     for_results_ = part == Part::results;
-    Slice slice{kernel_, flow_, meetings_.all};
-    slice.close(part != Part::addresses);
+    Slice slice{kernel_, flow_, meetings_.all, part == Part::buffers};
+    slice.close(for_results_);
     program_.needs_shared = slice.needs_shared;
     program_.needs_local = slice.needs_local;
     program_.needs_buffers = slice.needs_buffers;
@@ -343,8 +371,8 @@ class Compiler {
   }
 
   void note_unmodelled(std::uint32_t i, Role role) {
-    if (role != Role::unmodelled) return;
     const Instruction& one = kernel_.instructions[i];
+    if (role != Role::unmodelled || is_vote_of_block(kernel_, one)) return;
     const std::string_view opcode = one.opcode;
     const bool harmless_call = opcode == "call" && is_harmless_call(module_, one);
     const bool registers_only = opcode == "elect" || opcode == "match" || opcode == "redux" ||
@@ -496,9 +524,9 @@ class Compiler {
         if (kernel_.instructions[i].space() == Space::param) return;  // an argument of a call
         return memory(i, AccessKind::store, passes_value);
       case Role::atomic:
-        return memory(i, AccessKind::atomic, true);
+        return memory(i, AccessKind::atomic, passes_value);
       case Role::reduction:
-        return memory(i, AccessKind::reduction, true);
+        return memory(i, AccessKind::reduction, passes_value);
       case Role::copy:
         return memory(i, AccessKind::copy, true);
       case Role::matrix:
@@ -522,17 +550,9 @@ class Compiler {
       case Role::nothing:
         return;
       case Role::unmodelled:
-        if (for_results_ && is_vote_of_block(kernel_.instructions[i])) return vote_of_block(i);
+        if (is_vote_of_block(kernel_, kernel_.instructions[i])) return vote_of_block(i);
         return hide(i, registers);
     }
-  }
-
-  /// `bar.red.or.pred %p1, 0, %p2;`, of the whole block.
-  [[nodiscard]] bool is_vote_of_block(const Instruction& one) const {
-    const bool is_bar = one.opcode == "bar" || one.opcode == "barrier";
-    return is_bar && one.has("red") && one.operands.size() == 3 &&
-           one.operands[1].kind == Kind::integer && one.operands[1].bits == 0 &&
-           is_predicate(one.operands[2]);
   }
 
   void vote_of_block(std::uint32_t i) {
@@ -546,6 +566,7 @@ class Compiler {
     step.from_predicate = from;
     step.from_negated = one.operands[2].negated;
     step.extra = one.has("and") ? 0 : 1;
+    program_.needs_shared = true;  // all warps run side by side
   }
 
   void reduce(std::uint32_t i) {
@@ -589,6 +610,9 @@ class Compiler {
         if (predicate && step.to_predicate != no_slot) break;
         // No reference into the steps is held across this call; slots do not add steps.
         (predicate ? step.to_predicate : step.to.at(k)) = slot_of_register(r);
+        const Type type = kernel_.registers[r].type;
+        if (type == Type::f32) step.extra |= real_result << k;
+        if (type == Type::f64) step.extra |= double_result << k;
       }
     }
   }
@@ -618,7 +642,6 @@ class Compiler {
       }
     }
     may_fuse_.assign(kernel_.instructions.size(), false);
-    if (for_results_) return;
     for (std::size_t i = 0; i < kernel_.instructions.size(); ++i) {
       const auto& one = kernel_.instructions[i];
       if (!is_loose(one, "add") && !is_loose(one, "sub")) continue;
@@ -634,12 +657,17 @@ class Compiler {
   void plain(std::uint32_t i, const Registers& registers) {
     const Instruction& one = kernel_.instructions[i];
     Recipe recipe = recipe_of(one, result_type(one));
-    if (recipe.run == nullptr && for_results_) recipe = approximation_of(one);
+    const bool is_approximated = recipe.run == nullptr;
+    if (is_approximated) recipe = approximation_of(one);
     const std::size_t wanted = recipe.results + recipe.sources +
                                (recipe.takes_predicate ? 1U : 0U) +
                                (one.opcode == "lop3" ? 1U : 0U);
-    Step made{.kind = StepKind::plain, .run = recipe.run, .instruction = i, .extra = recipe.extra};
-    if (recipe.run == nullptr || may_fuse_[i] || one.operands.size() != wanted ||
+    Step made{.kind = StepKind::plain,
+              .run = recipe.run,
+              .instruction = i,
+              .extra = recipe.extra,
+              .is_inexact = !for_results_ && (is_approximated || may_fuse_[i])};
+    if (recipe.run == nullptr || one.operands.size() != wanted ||
         !bind_results(made, one, recipe) || !bind_sources(made, one, recipe)) {
       return hide(i, registers);
     }
@@ -836,6 +864,7 @@ class Compiler {
         one.type() == Type::s8 || one.type() == Type::s16 || one.type() == Type::s32;
     made.writes = kind != AccessKind::load && !(kind == AccessKind::matrix && one.opcode[0] == 'l');
     made.shared_atomic = shared_atomic_of(one);
+    made.is_real = is_real(one.type());
     const bool copies = kind == AccessKind::copy;
     if (kind == AccessKind::matrix) {
       made.matrices = one.has("x4") ? 4 : one.has("x2") ? 2 : 1;
@@ -871,10 +900,12 @@ class Compiler {
     const bool loads = kind == AccessKind::load || kind == AccessKind::atomic ||
                        (kind == AccessKind::matrix && !made.writes);
     Step bound;
-    if (loads && made.passes_value) bind_loaded(bound, made, one.operands[0]);
+    if (loads && (made.passes_value || kind != AccessKind::load)) {
+      bind_loaded(bound, made, one.operands[0]);
+    }
     if (kind == AccessKind::store && made.passes_value)
       bind_stored(bound, one.operands[1], one.type(), i);
-    if (for_results_ && (kind == AccessKind::atomic || kind == AccessKind::reduction)) {
+    if (made.passes_value && (kind == AccessKind::atomic || kind == AccessKind::reduction)) {
       for (std::size_t k = kind == AccessKind::atomic ? 2 : 1, at = 0;
            k < one.operands.size() && at < 2; ++k, ++at)
         bound.from.at(at) = slot_of(one.operands[k], one.type(), i);
@@ -951,11 +982,8 @@ std::vector<std::uint32_t> next_of(const Program& program, std::uint32_t at) {
   return next;
 }
 
-}  // namespace
-
-Region region_of(const Program& program, std::uint32_t step) {
-  // Steps on both sides of the branch, up to where its lanes meet again.
-  const std::uint32_t meet = program.steps[step].all_meet;
+/// What can follow the step up to another one.
+Region what_follows(const Program& program, std::uint32_t step, std::uint32_t end) {
   Region region;
   std::vector<bool> seen(program.steps.size());
   std::vector<std::uint32_t> open = next_of(program, step);
@@ -964,7 +992,7 @@ Region region_of(const Program& program, std::uint32_t step) {
   while (!open.empty()) {
     const std::uint32_t at = open.back();
     open.pop_back();
-    if (at == meet || at >= seen.size() || seen[at]) continue;
+    if (at == end || at >= seen.size() || seen[at]) continue;
     seen[at] = true;
     const Step& one = program.steps[at];
     values.insert(one.to.begin(), one.to.end());
@@ -980,6 +1008,16 @@ Region region_of(const Program& program, std::uint32_t step) {
   region.values.assign(values.begin(), values.end());
   region.predicates.assign(predicates.begin(), predicates.end());
   return region;
+}
+
+}  // namespace
+
+Region region_of(const Program& program, std::uint32_t step) {
+  return what_follows(program, step, program.steps[step].all_meet);
+}
+
+Region rest_of(const Program& program, std::uint32_t step) {
+  return what_follows(program, step, no_slot);
 }
 
 namespace {
@@ -1048,11 +1086,16 @@ class Pointers {
       follow(of.address);
     } else if (role == Role::load && one.space() == Space::param) {
       add_params(one);
-    } else {
+    } else if (role == Role::shuffle) {
+      follow(registers_of(one).read);  // another lane's value of the same register
+    } else if (role == Role::load || role == Role::atomic) {
       // A loaded pointer may point anywhere; a 32-bit value is not a pointer.
-      const bool loads = role == Role::load || role == Role::atomic;
-      anything_ = !loads || ptx::bytes_of(one.type()) >= 8;
-      if (loads && anything_) pointer_loads_.push_back(i);
+      if (ptx::bytes_of(one.type()) < 8) return;
+      anything_ = true;
+      pointer_loads_.push_back(i);
+    } else {
+      // Votes and sums of lanes are not pointers.
+      anything_ = role == Role::unmodelled;
     }
   }
 

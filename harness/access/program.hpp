@@ -14,6 +14,10 @@
 
 namespace strata::access {
 
+/// Step::extra of StepKind::hide, shifted by the number of the result: it is floating point.
+inline constexpr std::uint64_t real_result = 0x1;
+inline constexpr std::uint64_t double_result = 0x100;
+
 /// A memory instruction, decoded: addresses are `address` + `offset`.
 struct MemoryStep {
   AccessKind kind = AccessKind::load;
@@ -31,6 +35,7 @@ struct MemoryStep {
   unsigned matrices = 0;         ///< for ldmatrix and stmatrix
   SharedAtomic shared_atomic = SharedAtomic::none;
   bool passes_value = false;  ///< its value is needed: the registers of a load, or of a store
+  bool is_real = false;       ///< of floating point
   bool writes = false;
 
   [[nodiscard]] unsigned width() const { return elements * element_bytes; }
@@ -97,8 +102,8 @@ struct Program {
 
 /// Which part of a kernel is compiled.
 enum class Part : std::uint8_t {
-  addresses,   ///< what affects an address, a guard or a branch
-  everything,  ///< everything whose result PTX defines exactly
+  addresses,  ///< what affects an address, a guard or a branch, but for values in buffers
+  buffers,    ///< the same with the values that the kernel writes to buffers
   /// Everything, for its results: approximations by the host's functions, sums and products rounded
   /// one by one, parameters read at run time, so that the program serves any launch with the same
   /// amount of shared memory and the same addresses of variables.
@@ -108,6 +113,8 @@ enum class Part : std::uint8_t {
 
 /// What is between the branch `step` and the point where its lanes meet again.
 [[nodiscard]] Region region_of(const Program& program, std::uint32_t step);
+/// Everything that can follow the step.
+[[nodiscard]] Region rest_of(const Program& program, std::uint32_t step);
 
 /// The buffers that a memory instruction can access through the pointers from which its address is
 /// computed. Empty: any.

@@ -27,8 +27,10 @@ inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 46U;
 inline constexpr std::uint64_t local_window = shared_window + window_bytes;
 inline constexpr std::uint64_t param_window = local_window + window_bytes;
 
-/// Values of up to 64 bits, zero-extended, and predicates, of all lanes. A lane's value is known,
-/// or depends on something unknown; then `cause` is the first instruction that made it unknown.
+/// Values of up to 64 bits, zero-extended, and predicates, of all lanes. A lane always has a value.
+/// It is unknown if it depends on contents that the launch does not give, or on an order or a time
+/// that PTX does not define; then it is one of several, and `cause` is the first instruction that
+/// made it unknown.
 struct WarpState {
   /// Slot s holds lanes [32 s, 32 s + 32).
   std::vector<std::uint64_t> values;
@@ -36,7 +38,7 @@ struct WarpState {
   std::vector<std::uint32_t> cause;
 
   struct Predicate {
-    std::uint32_t bits = 0;  ///< 0 if unknown
+    std::uint32_t bits = 0;
     std::uint32_t unknown = all_lanes;
     std::uint32_t cause = ptx::no_index;
   };
@@ -59,7 +61,6 @@ struct WarpState {
     auto& one = predicates[slot];
     if (one.unknown == 0 || one.cause == ptx::no_index) one.cause = why;
     one.unknown |= mask;
-    one.bits &= ~mask;
   }
 };
 
@@ -80,7 +81,7 @@ enum class StepKind : std::uint8_t {
   reduce,
   shuffle,
   activemask,
-  hide,  ///< its effect is unknown: its destinations become unknown
+  hide,  ///< its effect is unknown: its destinations get arbitrary values
 };
 
 inline constexpr std::uint32_t no_slot = 0xFFFFFFFF;
@@ -104,6 +105,7 @@ struct Step {
   std::uint32_t from_predicate = no_slot;
   bool from_negated = false;
   std::uint64_t extra = 0;       ///< for `run`: a table, a mode
+  bool is_inexact = false;       ///< its result is one of several that PTX allows
   std::uint32_t target = 0;      ///< of a branch: a step
   std::uint32_t reconverge = 0;  ///< of a branch: the step where lanes that stay in its loop meet
   std::uint32_t all_meet = 0;    ///< of a branch: the step where all of its lanes meet

@@ -140,7 +140,7 @@ inline Benchmark declare() {
       .axes = {sizes.axis("size", "one image of 256 × 256, or a batch of more than four times L2"),
                forms.axis("form",
                           "of the kernel: as in the paper before its tool, after its tool, by "
-                          "hand, as strata access mend makes it, as written today, and in two "
+                          "hand, as strata access optimize makes it, as written today, and in two "
                           "passes; on a CPU the sum with computed cosines, with a table, on all "
                           "cores, with vectors; by hand, from a texture")},
       .data_axes = 1,

@@ -50,7 +50,7 @@ Benchmark declared(const std::string& name, const std::string& question, bool ro
   benchmark.axes.push_back(forms.axis(
       "form",
       "of the kernel: as in the paper before its tool, after its tool, by hand (the same kernel), "
-      "as strata access mend makes it, and as written today; on a CPU one core, one core with "
+      "as strata access optimize makes it, and as written today; on a CPU one core, one core with "
       "vectors, and all cores",
       {"original", "seed_tool", "mended", "best", "scalar", "vectors", "all_cores"}));
   return benchmark;

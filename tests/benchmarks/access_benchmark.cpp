@@ -84,7 +84,7 @@ void requests_are_evaluated(benchmark::State& state) {
   const Launch launch = launch_of(all);
   Evaluation evaluation;
   for (auto _ : state)
-    evaluation = evaluate(all[0], launch, {.threads = 1, .reuses_blocks = false});
+    evaluation = evaluate(all[0], launch, {.threads = 1});
   if (!evaluation.is_exact() || evaluation.blocks_run != blocks) {
     state.SkipWithError("not every block is exact");
   }

@@ -33,7 +33,6 @@ class Comparison:
 
     def __init__(self) -> None:
         self.exact = 0
-        self.traced = 0
         self.wrong: list[str] = []
         self.left_out: list[str] = []
         self.unknown: list[str] = []
@@ -50,11 +49,10 @@ class Comparison:
                     self.judge(access, launch)
 
     def add_launch(self, launch: Any, where: str, reason: str | None) -> None:
-        if not (launch["is_exact"] or launch["is_traced"]):
+        if not launch["is_exact"]:
             self.unknown.append(f"{where}: {launch['doubt']}")
             return
         self.exact += launch["is_exact"]
-        self.traced += launch["is_traced"]
         if "not_counted" in launch:
             self.left_out.append(f"{where}: {launch['not_counted']}")
         elif "counted" not in launch:
@@ -75,13 +73,13 @@ class Comparison:
             return
         modelled, counted = moved_of(launch)
         verdict = "uncoalesced" if modelled > enough else "coalesced"
-        if not (launch["is_exact"] or launch["is_traced"]):
+        if not launch["is_exact"]:
             verdict = predicted(access)
         self.with_launch.verdicts[verdict, counted > enough] += 1
 
     def summary(self, kernels: int) -> str:
         return (
-            f"{self.exact} exact and {self.traced} traced accesses of {kernels} kernels, "
+            f"{self.exact} exact accesses of {kernels} kernels, "
             f"{len(self.wrong)} differ, {len(self.left_out)} cannot be compared, "
             f"{len(self.unknown)} are neither; uncoalesced or not, of "
             f"{self.with_launch.verdicts.total()} counted: precision "

@@ -231,21 +231,142 @@ TEST(Evaluate, NamesTheLoadThatHidesAnAddress) {
   EXPECT_EQ(accesses_of(body, "zero")[1].traffic[0].sectors, 1U);
 }
 
-TEST(Evaluate, DoesNotTrustABufferThatTheKernelWrites) {
-  const std::string gather = std::string{own_word} +
-                             "ld.global.u32 %r1, [%rd2];\nmul.wide.u32 %rd3, %r1, 4;\n"
-                             "add.s64 %rd4, %rd0, %rd3;\nld.global.u32 %r2, [%rd4];\n";
-  const Launched launched = warp_of(gather + "st.global.u32 [%rd2+4096], %r2;\nret;", "iota");
-  const Evaluation found = launched.evaluate();
-  EXPECT_EQ(found.accesses[1].doubt, Doubt::address);
-  EXPECT_TRUE(found.accesses[2].is_exact());
+/// A kernel whose thread i stores `value` to word `to` of `a` and then gathers from `b` at the word
+/// that it finds at its own word of `a`.
+Evaluation gather_behind_store(const std::string& to, const std::string& value,
+                               const std::string& between = "", const std::string& fill = "iota",
+                               const std::string& how = "st.global.u32") {
+  const Launched launched{
+      kernel_text(".param .u64 a, .param .u64 b",
+                  own_words + to + "mul.wide.u32 %rd5, %r1, 4;\nadd.s64 %rd6, %rd0, %rd5;\n" +
+                      value + how + " [%rd6], %r2;\n" + between +
+                      "ld.global.u32 %r3, [%rd2];\nmul.wide.u32 %rd7, %r3, 4;\n"
+                      "add.s64 %rd8, %rd1, %rd7;\nld.global.u32 %r4, [%rd8];\nret;"),
+      fmt::format("schema: 1\nkernel: k\ngrid: 4\nblock: 64\narguments:\n"
+                  "  - {{bytes: 4096, fill: {}}}\n  - {{bytes: 65536}}\n",
+                  fill)};
+  return launched.evaluate();
+}
+
+TEST(Evaluate, FollowsABufferThatTheKernelWrites) {
+  const std::string own = "mov.u32 %r1, %r0;\n";
+  const std::string strided = "mul.lo.u32 %r2, %r0, 8;\n";
+  const Evaluation found = gather_behind_store(own, strided);
+  ASSERT_EQ(found.accesses.size(), 3U);
+  EXPECT_TRUE(found.is_exact());
+  EXPECT_EQ(found.accesses[2].traffic[0].sectors, 8U * 32);
   EXPECT_EQ(found.written_buffers, std::vector<std::uint32_t>{0});
-  // Nor where a red does, and not even where its address is unknown.
-  EXPECT_FALSE(accesses_of(gather + "red.global.add.u32 [%rd2], 1;\nret;", "iota")[1].is_exact());
-  EXPECT_FALSE(accesses_of(gather + "mov.u32 %r5, %clock;\nmul.wide.u32 %rd5, %r5, 4;\n"
-                                    "add.s64 %rd6, %rd0, %rd5;\nst.global.u32 [%rd6], %r2;\nret;",
-                           "iota")[1]
-                   .is_exact());
+  // Also where the launch does not give what was there before.
+  EXPECT_TRUE(gather_behind_store(own, strided, "", "unknown").is_exact());
+  // The other half of the block: known behind a barrier.
+  const std::string other = "xor.b32 %r1, %r0, 32;\n";
+  EXPECT_TRUE(gather_behind_store(other, strided, "bar.sync 0;\n").is_exact());
+  EXPECT_EQ(gather_behind_store(other, strided).accesses[2].doubt, Doubt::address);
+  // Another block: in no order.
+  for (const char* to : {"add.u32 %r1, %r0, 64;\n", "xor.b32 %r1, %r0, 64;\n",
+                         "xor.b32 %r1, %r0, 128;\n", "sub.u32 %r1, 255, %r0;\n"}) {
+    SCOPED_TRACE(to);
+    const Evaluation mixed = gather_behind_store(to, strided, "bar.sync 0;\n");
+    EXPECT_TRUE(mixed.accesses[1].is_exact());
+    EXPECT_EQ(mixed.accesses[2].doubt, Doubt::address);
+    EXPECT_EQ(mixed.accesses[2].hidden_buffer, 0U);
+  }
+}
+
+TEST(Evaluate, KnowsWhatIntegerAtomicsLeaveInAnyOrder) {
+  const std::string one = "mov.u32 %r2, 8;\n";
+  const auto behind = [&](const char* to, const char* how) {
+    return gather_behind_store(to, one, "bar.sync 0;\n", "zero", how).accesses[2];
+  };
+  // All threads of a block combine the words of its first threads.
+  const std::string words = "and.b32 %r1, %r12, 7;\nmad.lo.u32 %r1, %r10, %r11, %r1;\n";
+  const Access sum = behind(words.c_str(), "red.global.add.u32");
+  EXPECT_TRUE(sum.is_exact());
+  EXPECT_EQ(sum.traffic[0].bytes_used, 4U * (8 + 4));  // words 0 and 64, or 0
+  EXPECT_FALSE(behind(words.c_str(), "atom.global.exch.b32 %r9,").is_exact());
+  // Of other blocks, it is unknown how many have added.
+  EXPECT_FALSE(behind("and.b32 %r1, %r0, 7;\n", "red.global.add.u32").is_exact());
+}
+
+TEST(Evaluate, DoubtsSharedMemoryThatTwoWarpsAccessInNoOrder) {
+  const auto behind = [](const std::string& barrier) {
+    const Launched launched{
+        kernel_text(".param .u64 a",
+                    "mov.u32 %r0, %tid.x;\nld.param.u64 %rd0, [a];\nmov.u32 %r9, s;\n"
+                    "shl.b32 %r1, %r0, 2;\nadd.u32 %r2, %r9, %r1;\nst.shared.u32 [%r2], %r0;\n" +
+                        barrier +
+                        "sub.u32 %r4, 63, %r0;\nshl.b32 %r4, %r4, 2;\nadd.u32 %r5, %r9, %r4;\n"
+                        "ld.shared.u32 %r6, [%r5];\nmul.wide.u32 %rd1, %r6, 4;\n"
+                        "add.s64 %rd2, %rd0, %rd1;\nld.global.u32 %r7, [%rd2];\nret;",
+                    ".shared .align 16 .b8 s[4096];\n"),
+        "schema: 1\nkernel: k\ngrid: 2\nblock: 64\narguments:\n  - {bytes: 65536}\n"};
+    return launched.evaluate().accesses.back().doubt;
+  };
+  EXPECT_EQ(behind("bar.sync 0;\n"), Doubt::none);
+  EXPECT_EQ(behind(""), Doubt::address);
+}
+
+TEST(Evaluate, GivesTheTotalsOfTwoSeedsWhereContentsAreNotGiven) {
+  const std::string body = std::string{own_word} +
+                           "ld.global.u32 %r1, [%rd2];\nmul.wide.u32 %rd3, %r1, 4;\n"
+                           "add.s64 %rd4, %rd0, %rd3;\nld.global.u32 %r2, [%rd4];\nret;";
+  const Access gather = accesses_of(body).at(1);
+  EXPECT_EQ(gather.doubt, Doubt::address);
+  EXPECT_EQ(gather.hidden_buffer, 0U);
+  EXPECT_EQ(gather.unknown, 0U);
+  EXPECT_GT(gather.range.least, 8U);
+  EXPECT_LE(gather.range.least, gather.moved());
+  EXPECT_GE(gather.range.most, gather.moved());
+  EXPECT_LE(gather.range.most, 32U);
+  // Random words lead out of a small buffer: no totals.
+  const Launched small{kernel_text(".param .u64 a", body),
+                       std::string{one_warp} + "  - {bytes: 128}\n"};
+  const Access outside = small.evaluate().accesses.at(1);
+  EXPECT_EQ(outside.doubt, Doubt::address);
+  EXPECT_GT(outside.unknown, 0U);
+  EXPECT_EQ(outside.outside, 0U);
+  EXPECT_EQ(outside.moved(), 0U);
+}
+
+TEST(Evaluate, EndsALoopWhoseEndDependsOnContentsThatAreNotGiven) {
+  const auto found = accesses_of(std::string{own_word} +
+                                 "$LOOP:\nld.global.u32 %r1, [%rd2];\nsetp.ne.u32 %p0, %r1, 999;\n"
+                                 "@%p0 bra $LOOP;\nld.global.u32 %r2, [%rd2];\nret;");
+  EXPECT_EQ(found[0].doubt, Doubt::path);
+  EXPECT_GT(found[0].unknown, 0U);
+  EXPECT_TRUE(found[1].is_exact());
+  EXPECT_EQ(found[1].lanes, 32U);
+}
+
+TEST(Evaluate, SamplesTheBlocksOfALaunchOverTheBudget) {
+  // Block b gathers its words b % 7 + 1 apart, and the last row of blocks does nothing.
+  const std::string body =
+      "ld.param.u64 %rd0, [a];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, %ctaid.x;\n"
+      "mov.u32 %r2, %ctaid.y;\nmov.u32 %r3, %nctaid.y;\nsub.u32 %r3, %r3, 1;\n"
+      "setp.eq.u32 %p0, %r2, %r3;\n@%p0 ret;\nrem.u32 %r4, %r1, 7;\nadd.u32 %r4, %r4, 1;\n"
+      "mul.lo.u32 %r5, %r4, %r0;\nmul.wide.u32 %rd1, %r5, 4;\nadd.s64 %rd2, %rd0, %rd1;\n"
+      "ld.global.u32 %r6, [%rd2];\nret;";
+  const Launched launched{kernel_text(".param .u64 a", body),
+                          "schema: 1\nkernel: k\ngrid: [100, 30]\nblock: 256\narguments:\n"
+                          "  - {bytes: 65536}\n"};
+  const Evaluation all = launched.evaluate();
+  EXPECT_TRUE(all.is_exact());
+  EXPECT_FALSE(all.is_sampled());
+  const Access& exact = all.accesses.at(0);
+  EXPECT_EQ(exact.range, (MovedRange{exact.moved(), exact.moved()}));
+  for (const std::uint64_t budget : {std::uint64_t{1} << 15U, std::uint64_t{1} << 17U}) {
+    const Evaluation some = launched.evaluate({.budget = budget});
+    EXPECT_EQ(some.blocks, 3000U);
+    EXPECT_LT(some.blocks_run, 1500U);
+    const Access& sampled = some.accesses.at(0);
+    EXPECT_EQ(sampled.doubt, Doubt::sampled);
+    EXPECT_LE(sampled.range.least, exact.moved());
+    EXPECT_GE(sampled.range.most, exact.moved());
+    EXPECT_GT(sampled.range.least, exact.moved() / 2);
+    EXPECT_LT(sampled.range.most, exact.moved() * 3 / 2);
+    EXPECT_EQ(launched.evaluate({.budget = budget, .threads = 3}).accesses.at(0).range,
+              sampled.range);
+  }
 }
 
 TEST(Evaluate, TrustsABufferBesideOneThatIsWritten) {
@@ -687,42 +808,6 @@ TEST(Evaluate, ShufflesAndVotesAsPtxDoes) {
 
 // --- the launch ----------------------------------------------------------------------------------
 
-TEST(Evaluate, RunsBlocksAgainWhereTheyAreNoLongerAlike) {
-  struct Range {
-    const char* address;  ///< the word's byte offset %rd1, from %r0, the number of the block
-    std::uint64_t bytes;
-  };
-  const std::string one_lane = "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %tid.x;\n";
-  for (const auto& [address, bytes] : {
-           // 32 bits overflow at block 8: what follows is outside.
-           Range{"mad.lo.u32 %r3, %r1, 32, %r2;\nadd.u32 %r3, %r3, 0xFFFFFF00;\n"
-                 "mul.wide.u32 %rd1, %r3, 4;\nsub.s64 %rd1, %rd1, 0x3FFFFFC00;\n",
-                 1U << 20U},
-           Range{"mad.lo.u32 %r3, %r1, 32, %r2;\nshl.b32 %r3, %r3, 25;\nshr.u32 %r3, %r3, 25;\n"
-                 "mul.wide.u32 %rd1, %r3, 4;\n",
-                 1U << 20U},
-           // The buffer ends within the warp of block 12.
-           Range{"mad.lo.u32 %r3, %r1, 32, %r2;\nmul.wide.u32 %rd1, %r3, 4;\n", 12 * 128 + 64},
-           // A sector further with each block: one line or two.
-           Range{"mad.lo.u32 %r3, %r1, 8, %r2;\nmul.wide.u32 %rd1, %r3, 4;\n", 1U << 20U},
-           Range{"mad.lo.u32 %r3, %r1, 1, %r2;\nmul.wide.u32 %rd1, %r3, 4;\n", 1U << 20U},
-       }) {
-    SCOPED_TRACE(address);
-    const Launched launched{
-        kernel_text(".param .u64 a", one_lane + address +
-                                         "ld.param.u64 %rd0, [a];\nadd.s64 %rd2, %rd0, %rd1;\n"
-                                         "ld.global.u32 %r4, [%rd2];\nret;"),
-        fmt::format("schema: 1\nkernel: k\ngrid: 400\nblock: 32\narguments:\n  - {{bytes: {}}}\n",
-                    bytes)};
-    const Evaluation all = launched.evaluate({.threads = 1, .reuses_blocks = false});
-    const Evaluation some = launched.evaluate({.threads = 1});
-    EXPECT_LT(some.blocks_run, all.blocks_run);
-    EXPECT_EQ(some.accesses.at(0).traffic, all.accesses.at(0).traffic);
-    EXPECT_EQ(some.accesses[0].outside, all.accesses[0].outside);
-    EXPECT_EQ(some.accesses[0].first_outside, all.accesses[0].first_outside);
-  }
-}
-
 TEST(Evaluate, ReportsTheDoubtOfTheFirstBlockThatHasOne) {
   // The address is unknown in block 0, the guard in all others.
   const std::string body =
@@ -734,7 +819,7 @@ TEST(Evaluate, ReportsTheDoubtOfTheFirstBlockThatHasOne) {
                           "schema: 1\nkernel: k\ngrid: 20000\nblock: 32\narguments:\n"
                           "  - {bytes: 4096}\n"};
   for (int repeat = 0; repeat < 8; ++repeat) {
-    const auto accesses = launched.evaluate({.threads = 4, .reuses_blocks = false}).accesses;
+    const auto accesses = launched.evaluate({.threads = 4}).accesses;
     EXPECT_EQ(accesses.at(1).doubt, Doubt::address);
     EXPECT_EQ(accesses[1].doubtful, 20000U);
   }

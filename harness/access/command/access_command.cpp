@@ -39,12 +39,12 @@ struct AccessOptions {
   Names launches;
   Names generations;
   std::string format = "table";
+  access::TableOptions table;
   std::optional<double> most;
   access::Tools tools;
   bool run = false;
   std::string device = "cuda:0";
   long long seconds = 60;
-  std::uint64_t megabytes = 512;
   std::uint64_t budget = access::EvaluateOptions{}.budget;
   std::string out;
   Names command;
@@ -120,86 +120,6 @@ std::string not_counted(const std::string& file, const access::CountedLaunch* co
   std::string why = "not counted: " + one_line(counted->failure);
   fmt::print(stderr, "strata: {}: {}\n", file, why);
   return why;
-}
-
-/// Replaces accesses that the evaluation could not determine by those that a device recorded.
-void replace(std::vector<access::Access>& accesses, const std::vector<access::Access>& traced) {
-  for (const auto& one : traced) {
-    std::erase_if(accesses, [&](const access::Access& old) {
-      return old.instruction == one.instruction && !old.is_traced;
-    });
-    accesses.push_back(one);
-  }
-  std::ranges::stable_sort(accesses, {}, &access::Access::instruction);
-}
-
-/// Whether a device may record what the host cannot determine about an access.
-bool can_be_traced(const access::Access& access) {
-  switch (access.doubt) {
-    case access::Doubt::none:
-    case access::Doubt::apart:       // another copy of the kernel may run differently
-    case access::Doubt::misaligned:  // the device refuses it
-    case access::Doubt::width:
-    case access::Doubt::cost:
-      return false;
-    default:
-      return true;
-  }
-}
-
-/// Lets a device record the accesses that are not exact.
-void trace(const AccessOptions& options, std::span<const ptx::Module> modules,
-           const std::vector<Generation>& generations, std::vector<Evaluated>& launches,
-           CountingState& counting) {
-  std::vector<access::TraceRequest> requests;
-  std::vector<Evaluated*> traced;
-  for (auto& launch : launches) {
-    access::TraceRequest request{.launch = {.module = launch.launch.module, .file = launch.file},
-                                 .wanted = {}};
-    const auto& kernel = modules[launch.launch.module].kernels[launch.launch.kernel];
-    for (const auto& one : launch.evaluation.accesses) {
-      if (!can_be_traced(one)) continue;
-      if (!access::depends_on_time(kernel, one)) {
-        request.wanted.push_back(one);
-      } else if (options.run) {
-        fmt::print(stderr,
-                   "strata: {}: PTX line {} is not traced: how often it is reached depends "
-                   "on the time, on other threads or on the host\n",
-                   one_line(launch.file), kernel.instructions[one.instruction].line);
-      }
-    }
-    if (request.wanted.empty() || !launch.refusal.empty()) continue;
-    requests.push_back(std::move(request));
-    traced.push_back(&launch);
-  }
-  if (requests.empty() || !options.run) return;
-  std::vector<access::TraceAnswer> answers;
-  try {
-    answers =
-        access::trace_launches(modules, requests, generations, options.device,
-                               std::chrono::seconds{options.seconds}, options.megabytes << 20U);
-  } catch (const CountersUnavailable&) {
-    return;  // count() has printed why
-  } catch (const DeviceUnavailable&) {
-    return;
-  }
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    const auto& answer = answers[i];
-    const auto print_untraced = [&](const std::string& what, const std::string& why) {
-      fmt::print(stderr, "strata: {}: {}not traced: {}\n", one_line(traced[i]->file), what,
-                 one_line(why));
-    };
-    if (!answer.failure.empty()) {
-      counting.is_failed = true;
-      print_untraced("", answer.failure);
-    }
-    const access::Launch& launch = traced[i]->launch;
-    const auto& kernel = modules[launch.module].kernels[launch.kernel];
-    for (const auto& one : answer.left_out)
-      print_untraced(fmt::format("PTX line {} is ", kernel.instructions[one.instruction].line),
-                     one.why);
-    replace(traced[i]->evaluation.accesses, answer.accesses);
-  }
 }
 
 /// Counts launches again of which some access was counted otherwise than predicted. A number that
@@ -317,15 +237,29 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
         {.generations = report.generations, .budget = options.budget, .progress = progress});
     one.seconds = std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count();
   }
-  trace(options, modules, report.generations, launches, counting);
+  // What ptxas merges of each kernel, until a tool is missing.
+  std::map<std::pair<std::size_t, std::uint32_t>, std::vector<access::MergedAccess>> known;
+  const auto merged = [&](const std::pair<std::size_t, std::uint32_t>& kernel) {
+    const auto [found, is_new] = known.try_emplace(kernel);
+    if (!is_new || !report.no_machine_code.empty()) return found->second;
+    try {
+      found->second = access::merged_by_ptxas(modules[kernel.first], kernel.second, options.tools);
+    } catch (const UsageError& missing) {
+      report.no_machine_code = missing.what();
+    }
+    return found->second;
+  };
   count_again(options, modules, launches, access::newest_of(report), counting, counted);
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const Evaluated& one = launches[i];
     const access::CountedLaunch* of_launch = i < counted.size() ? &counted[i] : nullptr;
     access::ReportedLaunch reported = reported_launch(one, of_launch, counting, options.run);
     add_launch(report.kernels[places.at({one.launch.module, one.launch.kernel})],
-               modules[one.launch.module].kernels[one.launch.kernel], std::move(reported),
-               one.evaluation, of_launch);
+               modules[one.launch.module].kernels[one.launch.kernel], one.launch,
+               std::move(reported), one.evaluation, of_launch);
+    add_merged(report.kernels[places.at({one.launch.module, one.launch.kernel})],
+               modules[one.launch.module], one.launch,
+               merged({one.launch.module, one.launch.kernel}), {.budget = options.budget});
   }
   return report;
 }
@@ -434,7 +368,7 @@ ExitCode run(const AccessOptions& options) {
   const std::string text = options.format == "csv"     ? csv_of(report)
                            : options.format == "json"  ? json_of(report)
                            : options.format == "sarif" ? sarif_of(report, build_info().version)
-                                                       : table_of(report);
+                                                       : table_of(report, options.table);
   fmt::print("{}", text);
   const auto is_over = [&](const access::ReportRow& row) {
     const auto moved = row.moved_over_ideal();
@@ -459,10 +393,12 @@ void add_access(Command app, int& status, const std::vector<std::string>& comman
       "access", "analyse the memory accesses of a CUDA kernel, line by line; needs no GPU");
   sub.option("FILES", options->files, "PTX files, CUDA sources, or binaries that contain PTX");
   sub.option("--kernel", options->kernel, "only kernels whose name matches", "RE");
-  sub.option("--launch", options->launches, "evaluate every warp of this launch; repeatable",
+  sub.option("--launch", options->launches, "evaluate the warps of this launch; repeatable",
              "FILE.yaml");
   sub.option("--budget", options->budget,
-             "maximum number of warp instructions that a launch runs on the host", "N")
+             "warp instructions that a launch runs on the host; of a launch with more, some blocks "
+             "are sampled",
+             "N")
       .shows_default();
   sub.option("--generation", options->generations,
              "evaluate launches by the rules of these GPU generations, such as 7.x or 3.5 (default "
@@ -471,28 +407,23 @@ void add_access(Command app, int& status, const std::vector<std::string>& comman
       .separated_by(',');
   sub.option("--format", options->format, "output format")
       .one_of({"table", "csv", "json", "sarif"});
+  sub.flag("--all", options->table.shows_all, "all accesses, not only the ten most wasteful");
+  sub.flag("--proof", options->table.shows_proof,
+           "what holds for any launch of the kernel, with its premises");
   sub.option("--most", options->most,
              "exit with status 1 if an access moves more than TIMES what its bytes need", "TIMES");
-  sub.flag("--run", options->run,
-           "run each launch on a GPU and count what each instruction moves; record addresses "
-           "that cannot be computed on the host")
+  sub.flag("--run", options->run, "run each launch on a GPU and count what each instruction moves")
       .needs("--launch");
   sub.option("--device", options->device, "device for --run", "cuda:N");
   sub.option("--seconds", options->seconds, "time limit of a launch with --run", "SECONDS")
       .range(1, 3600)
-      .shows_default();
-  sub.option(
-         "--megabytes", options->megabytes,
-         "memory for the addresses that --run records per launch: 16 bytes per access and thread",
-         "MIB")
-      .range(1, 1 << 14)
       .shows_default();
   sub.option("--out", options->out,
              "write a run folder in DIR, for strata report and strata compare", "DIR");
   add_compiler_options(sub, options->tools);
   sub.footer(
       "Without --launch, each address is followed symbolically, and the results hold for every "
-      "launch.\nWith --launch, every warp of the launch is evaluated on the host.\nExit status: 0; "
+      "launch.\nWith --launch, the warps of the launch are evaluated on the host.\nExit status: 0; "
       "1 an access exceeds --most, or a kernel fails with --run; 2 bad input.\nExamples: strata "
       "access kernel.cu --flag=-std=c++20\n          strata access kernel.ptx --launch launch.yaml "
       "--format sarif --most 2");

@@ -218,100 +218,6 @@ class Counter {
   bool tells_begin_ = false;  ///< the first instruction of a launch was counted for each warp
 };
 
-/// The numbers of an access, in the order in which a worker sends them.
-template <class Take>
-void each_number(Access& access, const Take& take) {
-  take(access.instruction);
-  take(access.kind);
-  take(access.space);
-  take(access.width);
-  take(access.warps);
-  take(access.lanes);
-  take(access.ideal_sectors);
-  take(access.contiguous_sectors);
-  take(access.wavefronts);
-  take(access.ideal_wavefronts);
-  for (Traffic& traffic : access.traffic) {
-    take(traffic.requests);
-    take(traffic.transactions);
-    take(traffic.sectors);
-    take(traffic.lines);
-    take(traffic.bytes_moved);
-    take(traffic.bytes_used);
-  }
-}
-
-/// Launches kernels that record their addresses, one after the other.
-class Tracer {
- public:
-  Tracer(const Message& job, int ordinal)
-      : ordinal_{ordinal}, bytes_{job.at("bytes")}, modules_{job, ordinal} {
-    job.at("generations").get_to(generations_);
-  }
-
-  [[nodiscard]] Message answer(const Message& request) {
-    const auto& module = modules_.of(request);
-    Launch launch = read_launch(request.at("file"), module);
-    std::vector<Access> wanted;
-    std::vector<std::uint32_t> instructions;
-    for (const auto& one : request.at("wanted")) {
-      instructions.push_back(one.at(0));
-      wanted.push_back({.instruction = one.at(0),
-                        .kind = one.at(1),
-                        .space = one.at(2),
-                        .width = one.at(3),
-                        .traffic = {}});
-    }
-    TracedPtx made = access::trace(module.front(), launch.kernel, instructions);
-    Message left_out = Message::array();
-    for (const auto& one : made.left_out) {
-      left_out.push_back({one.instruction, one.why});
-      std::erase_if(wanted, [&](const Access& of) { return of.instruction == one.instruction; });
-    }
-    Message accesses = Message::array();
-    if (!wanted.empty()) {
-      TracedAccesses found = record(module.front(), made.text, std::move(launch), wanted);
-      for (const auto& one : found.left_out)
-        left_out.push_back({one.instruction, one.why});
-      for (Access& access : found.accesses) {
-        Message numbers = Message::array();
-        each_number(access, [&](const auto& number) { numbers.push_back(number); });
-        accesses.push_back(std::move(numbers));
-      }
-    }
-    return {{"accesses", std::move(accesses)}, {"left_out", std::move(left_out)}};
-  }
-
- private:
-  [[nodiscard]] TracedAccesses record(const ptx::Module& module, const std::string& text,
-                                      Launch launch, const std::vector<Access>& wanted) const {
-    const std::uint32_t kernel = launch.kernel;
-    const ptx::Module traced = ptx::read(text, "the recording PTX");
-    // Lanes reconverge as in the counted code.
-    const std::string cubin =
-        assemble(text, "the recording PTX", modules_.tools(),
-                 unoptimised(traced.kernels[kernel].name, launch.block.count()));
-    const TracedLaunch run = traced_launch(module, traced, std::move(launch), bytes_);
-    const auto bytes =
-        run_kernel(ordinal_, on_device(traced, run.launch, cubin), {run.records, run.counts});
-    std::vector<std::uint64_t> words(bytes[0].size() / sizeof(std::uint64_t));
-    std::vector<std::uint32_t> counts(bytes[1].size() / sizeof(std::uint32_t));
-    std::memcpy(words.data(), bytes[0].data(), words.size() * sizeof words[0]);
-    std::memcpy(counts.data(), bytes[1].data(), counts.size() * sizeof counts[0]);
-    return traced_accesses(module.kernels[kernel], wanted, generations_,
-                           {.grid = run.launch.grid,
-                            .block = run.launch.block,
-                            .capacity = run.capacity,
-                            .words = words,
-                            .counts = counts});
-  }
-
-  int ordinal_;
-  std::uint64_t bytes_;
-  JobModules modules_;
-  std::vector<Generation> generations_;
-};
-
 /// Launches kernels by turns with what changes make of them, one after the other.
 class Trier {
  public:
@@ -388,27 +294,6 @@ class Worker {
   std::deque<LineReader::Line> lines_;
   std::string why_;
 };
-
-constexpr std::size_t numbers_of_traffic = 6;
-
-Access access_of(const Message& numbers) {
-  Access access{.traffic = {}, .is_traced = true};
-  std::size_t next = 0;
-  each_number(access, [&](const auto& /*number*/) { ++next; });
-  access.traffic.resize((numbers.size() - next) / numbers_of_traffic);
-  next = 0;
-  each_number(access, [&](auto& number) { numbers.at(next++).get_to(number); });
-  return access;
-}
-
-TraceAnswer traced_of(const Message& message) {
-  TraceAnswer answer;
-  for (const auto& numbers : message.at("accesses"))
-    answer.accesses.push_back(access_of(numbers));
-  for (const auto& one : message.at("left_out"))
-    answer.left_out.push_back({one.at(0), one.at(1)});
-  return answer;
-}
 
 Message job_of(const char* task, std::span<const ptx::Module> modules) {
   Message texts = Message::array();
@@ -523,30 +408,6 @@ std::vector<CountedLaunch> count_launches(std::span<const ptx::Module> modules,
   return all;
 }
 
-std::vector<TraceAnswer> trace_launches(std::span<const ptx::Module> modules,
-                                        const std::vector<TraceRequest>& requests,
-                                        const std::vector<Generation>& generations,
-                                        const std::string& device, std::chrono::seconds patience,
-                                        std::uint64_t bytes) {
-  std::vector<Message> launches;
-  for (const auto& request : requests) {
-    Message wanted = Message::array();
-    for (const Access& access : request.wanted)
-      wanted.push_back({access.instruction, access.kind, access.space, access.width});
-    launches.push_back(request_of(request.launch));
-    launches.back()["wanted"] = std::move(wanted);
-  }
-  Message job = job_of("trace", modules);
-  job["generations"] = generations;
-  job["bytes"] = bytes;
-  std::vector<TraceAnswer> all;
-  for (const Message& message : replies(std::move(job), launches, device, patience)) {
-    const std::string failure = failure_of(message);
-    all.push_back(failure.empty() ? traced_of(message) : TraceAnswer{.failure = failure});
-  }
-  return all;
-}
-
 std::vector<Trial> try_changes(const ptx::Module& module, const std::vector<TrialRequest>& requests,
                                const std::string& device, std::chrono::seconds patience) {
   std::vector<Message> launches;
@@ -590,9 +451,7 @@ void add_access_worker(Command app) {
       const auto job =
           nlohmann::json::parse(std::string{std::istreambuf_iterator<char>{std::cin}, {}});
       const int ordinal = parse_device_request(*device).ordinal;
-      if (job.at("task") == "trace") {
-        answer_all(job, access::Tracer{job, ordinal});
-      } else if (job.at("task") == "try") {
+      if (job.at("task") == "try") {
         answer_all(job, access::Trier{job, ordinal});
       } else {
         answer_all(job, access::Counter{job, ordinal});

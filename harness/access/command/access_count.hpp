@@ -6,7 +6,6 @@
 #include "harness/access/command/mend_trials.hpp"
 #include "harness/access/evaluate.hpp"
 #include "harness/access/ptx.hpp"
-#include "harness/access/traced_ptx.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -32,27 +31,6 @@ struct LaunchFile {
                                                         const std::vector<LaunchFile>& launches,
                                                         const std::string& device,
                                                         std::chrono::seconds patience);
-
-/// The accesses of a launch to record: those about which the host's evaluation is in doubt.
-struct TraceRequest {
-  LaunchFile launch;
-  std::vector<Access> wanted;
-};
-
-struct TraceAnswer {
-  std::vector<Access> accesses = {};
-  std::vector<Untraced> left_out = {};
-  std::string failure = {};  ///< why nothing, or not everything, was recorded; empty on success
-};
-
-/// Launches kernels that record these accesses (traced_ptx.hpp) once each, with room for `bytes` of
-/// records, and computes their requests by the rules of `generations`. Otherwise as count_launches.
-[[nodiscard]] std::vector<TraceAnswer> trace_launches(std::span<const ptx::Module> modules,
-                                                      const std::vector<TraceRequest>& requests,
-                                                      const std::vector<Generation>& generations,
-                                                      const std::string& device,
-                                                      std::chrono::seconds patience,
-                                                      std::uint64_t bytes);
 
 /// Launches the original and the mended kernel of each request by turns. Otherwise as
 /// count_launches, but without counters.

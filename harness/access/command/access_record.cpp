@@ -124,7 +124,6 @@ void add(ExactTraffic& all, const ExactTraffic& one) {
   sum.wavefronts += one.access.wavefronts;
   sum.ideal_wavefronts += one.access.ideal_wavefronts;
   sum.outside += one.access.outside;
-  sum.is_traced = sum.is_traced || one.access.is_traced;
   if (sum.is_exact() && !one.access.is_exact()) {
     sum.doubt = one.access.doubt;
     sum.doubtful = one.access.doubtful;
