@@ -30,6 +30,8 @@ ANGLE = 30
 """Of the rotations beside the published ones; the paper does not say which it took."""
 PUBLISHED = {
     ("dct", "original"): 3.0, ("dct", "seed_tool"): 0.75, ("dct", "seed_hand"): 48e-3,
+    ("dct", "texture"): 48e-3, ("sobel", "seed_hand"): 2.84e-3,
+    ("rotation_forward", "seed_hand"): 1.64e-3, ("rotation_backward", "seed_hand"): 1.27e-3,
     ("dct", "naive"): 239.0, ("dct", "table"): 9.6, ("dct", "all_cores"): 2.5,
     ("sobel", "original"): 12.1e-3, ("sobel", "seed_tool"): 2.84e-3,
     ("rotation_forward", "original"): 3.29e-3, ("rotation_forward", "seed_tool"): 1.64e-3,
@@ -42,7 +44,8 @@ KERNELS = {
 }  # fmt: skip
 FORMS = {
     "original": ("original", "#D55E00"), "seed_tool": ("the seed's tool", "#0072B2"),
-    "seed_hand": ("by hand", "#CC79A7"), "mended": ("strata access mend", "#8c510a"),
+    "seed_hand": ("by hand", "#CC79A7"), "texture": ("by hand, from a texture", "#999999"),
+    "mended": ("strata access mend", "#8c510a"),
     "best": ("today", "#009E73"),
     "separable": ("in two passes", "#56B4E9"), "scalar": ("one core", "#D55E00"),
     "naive": ("one core, cosines computed", "#8c510a"),
