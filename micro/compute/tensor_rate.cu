@@ -449,14 +449,14 @@ void run(Session& session) {
                       .bytes_of_a = shape.a == Source::shared ? shape.m() * Shape::row_bytes : 0,
                       .row_bytes_of_b = row_bytes_of_b(shape)};
   const auto launch_with = [&](const Loaded& data) {
-    return [&](const Call& call) {
+    return [&, from = &data](const Call& call) {
       if (shape.of_group()) {
         group_kernel(shape)<<<gpu.sms, threads, alone, machine.stream().get()>>>(
-            data.words.data(), data.shared.data(), layout, call.length.rounds,
+            from->words.data(), from->shared.data(), layout, call.length.rounds,
             machine.device_stamps(), ends.data());
       } else {
         warp_kernel(shape)<<<gpu.sms, threads, alone, machine.stream().get()>>>(
-            data.words.data(), call.length.rounds, /*advance=*/0, machine.device_stamps(),
+            from->words.data(), call.length.rounds, /*advance=*/0, machine.device_stamps(),
             ends.data());
       }
     };
