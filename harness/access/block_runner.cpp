@@ -603,7 +603,7 @@ void BlockRunner::doubt_region(Warp& warp, const Region& region, Doubt why, std:
     const Step& step = program_.steps[one];
     const MemoryStep& memory = program_.memory[step.detail];
     const Space space = memory.space;
-    doubt(step.detail, space, why, cause);
+    if (!memory.is_argument) doubt(step.detail, space, why, cause);
     const bool generic = space == Space::generic;
     if (!memory.writes) continue;
     if (generic || space == Space::shared || memory.kind == AccessKind::copy)
@@ -894,6 +894,7 @@ void BlockRunner::memory(Warp& warp, std::uint32_t at, std::uint32_t mask, std::
                 .hidden = warp.state.unknown[memory.address] & (mask | open),
                 .reading = mask,
                 .cause = cause};
+  if (memory.is_argument) return take_effect(warp, step, memory, asking);
   question(warp, step, memory, asking);
   if (asking.why != Doubt::none) doubt(step.detail, memory.space, asking.why, asking.cause);
   if (asking.why == Doubt::width) {

@@ -2,6 +2,7 @@
 
 #include "harness/access/block_runner.hpp"
 #include "harness/access/control_flow.hpp"
+#include "harness/access/inline_calls.hpp"
 #include "harness/access/operands.hpp"
 #include "harness/base/text.hpp"
 #include "harness/model/split_mix.hpp"
@@ -129,7 +130,7 @@ class Sums {
 
   void put_step(Evaluation& evaluation, const Step& step) const {
     const MemoryStep& memory = program_->memory[step.detail];
-    if (memory.space == Space::param) return;
+    if (memory.space == Space::param || memory.is_argument) return;
     const std::size_t first = step.detail * space_count;
     const Sum& generic = all_[first + static_cast<std::size_t>(Space::generic)];
     bool any = false;
@@ -515,7 +516,55 @@ class Evaluator {
   std::atomic<Clock::time_point> report_due_ = Clock::now() + report_every;
 };
 
+/// Sums up the accesses of functions at the instructions that call them.
+void count_at_calls(Evaluation& evaluation, const ptx::Kernel& kernel,
+                    const std::vector<std::uint32_t>& origins) {
+  std::vector<Access> accesses;
+  const auto original = [&](std::uint32_t& instruction) {
+    if (instruction < origins.size()) instruction = origins[instruction];
+  };
+  for (Access& one : evaluation.accesses) {
+    original(one.instruction);
+    original(one.hidden_by);
+    const bool is_call = kernel.instructions[one.instruction].opcode == "call";
+    const auto same = std::ranges::find_if(accesses, [&](const Access& access) {
+      return is_call && access.instruction == one.instruction && access.space == one.space;
+    });
+    if (same == accesses.end()) {
+      accesses.push_back(std::move(one));
+    } else {
+      *same += one;
+    }
+  }
+  std::ranges::stable_sort(accesses, {}, &Access::instruction);
+  evaluation.accesses = std::move(accesses);
+  for (Unmodelled& one : evaluation.unmodelled)
+    original(one.instruction);
+}
+
 }  // namespace
+
+Access& Access::operator+=(const Access& other) {
+  warps += other.warps;
+  lanes += other.lanes;
+  for (std::size_t g = 0; g < traffic.size() && g < other.traffic.size(); ++g)
+    traffic[g] += other.traffic[g];
+  ideal_sectors += other.ideal_sectors;
+  contiguous_sectors += other.contiguous_sectors;
+  wavefronts += other.wavefronts;
+  ideal_wavefronts += other.ideal_wavefronts;
+  if (outside == 0) first_outside = other.first_outside;
+  outside += other.outside;
+  unknown += other.unknown;
+  doubtful += other.doubtful;
+  range = {range.least + other.range.least, range.most + other.range.most};
+  if (doubt != Doubt::none && doubt != Doubt::sampled) return *this;
+  if (other.doubt == Doubt::none) return *this;
+  doubt = other.doubt;
+  hidden_by = other.hidden_by;
+  hidden_buffer = other.hidden_buffer;
+  return *this;
+}
 
 std::uint64_t Access::moved() const {
   if (space == Space::shared) return wavefronts;
@@ -535,7 +584,11 @@ bool Evaluation::is_exact() const {
 
 Evaluation evaluate(const ptx::Module& module, const Launch& launch,
                     const EvaluateOptions& options) {
-  return Evaluator{module, launch, options}.run();
+  const auto inlined = inline_calls(module, launch.kernel);
+  if (!inlined) return Evaluator{module, launch, options}.run();
+  Evaluation evaluation = Evaluator{inlined->module, launch, options}.run();
+  count_at_calls(evaluation, module.kernels[launch.kernel], inlined->origins);
+  return evaluation;
 }
 
 bool depends_on_time(const ptx::Kernel& kernel, const Access& access) {

@@ -57,7 +57,8 @@ struct MovedRange {
 
 /// A memory instruction in one state space. One with generic addresses may access several.
 struct Access {
-  std::uint32_t instruction = 0;  ///< into Kernel::instructions
+  /// Into Kernel::instructions. A call has the accesses of the function, summed up by space.
+  std::uint32_t instruction = 0;
   AccessKind kind = AccessKind::load;
   ptx::Space space = ptx::Space::global;
   unsigned width = 4;  ///< bytes per lane
@@ -85,6 +86,8 @@ struct Access {
   /// moved() of both seeds; if blocks were sampled, within 95 % confidence.
   MovedRange range;
   [[nodiscard]] bool is_exact() const { return doubt == Doubt::none; }
+  /// The numbers of both; exact if both are.
+  Access& operator+=(const Access& other);
   /// Sectors by the first requested generation, or wavefronts.
   [[nodiscard]] std::uint64_t moved() const;
   /// Sectors by the first requested generation over the ideal ones (shared memory: wavefronts); 0

@@ -128,6 +128,21 @@ Role role_of(const Instruction& one) {
   return Role::plain;
 }
 
+bool accesses_memory(const Instruction& one) {
+  switch (role_of(one)) {
+    case Role::load:
+    case Role::store:
+      return one.space() != ptx::Space::param;
+    case Role::atomic:
+    case Role::reduction:
+    case Role::copy:
+    case Role::matrix:
+      return true;
+    default:
+      return false;
+  }
+}
+
 unsigned results_of(const Instruction& one) {
   switch (role_of(one)) {
     case Role::load:

@@ -32,6 +32,8 @@ enum class Role : std::uint8_t {
   unmodelled,  ///< accesses memory or other threads in ways that are not modelled
 };
 [[nodiscard]] Role role_of(const ptx::Instruction& one);
+/// Whether it is a modelled access to memory, other than to parameters.
+[[nodiscard]] bool accesses_memory(const ptx::Instruction& one);
 
 /// Registers by their number in Kernel::registers.
 struct Registers {
