@@ -1131,7 +1131,8 @@ bool BlockRunner::read_buffer(const Warp& warp, const Step& step, std::uint64_t 
   bool known = is_given;
   if (contents_.is_followed[which])
     known = contents_.written->read(address, bytes, epoch(warp), is_given, bits);
-  known = known && contents_.is_trusted[which];
+  known = known && contents_.is_trusted[which] &&
+          !(program_.memory[step.detail].is_strong && contents_.may_be_written[which]);
   auto& source = unknown_sources_[step.instruction];
   if (!known) source = std::min(source, static_cast<std::uint32_t>(which));
   return known;

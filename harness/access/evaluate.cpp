@@ -1,7 +1,6 @@
 #include "harness/access/evaluate.hpp"
 
 #include "harness/access/block_runner.hpp"
-#include "harness/access/control_flow.hpp"
 #include "harness/access/inline_calls.hpp"
 #include "harness/access/operands.hpp"
 #include "harness/base/text.hpp"
@@ -318,6 +317,15 @@ class Evaluator {
                   .is_trusted = std::vector<bool>(buffers, true),
                   .is_followed = std::vector<bool>(buffers)};
     if (program_.buffers_hidden_by != ptx::no_index) made.is_trusted.assign(buffers, false);
+    made.may_be_written.resize(buffers);
+    if (std::ranges::none_of(program_.memory, &MemoryStep::is_strong)) return made;
+    for (const Step& step : program_.steps) {
+      if (step.kind != StepKind::memory || !program_.memory[step.detail].writes) continue;
+      const auto reached = reachable_buffers(module_, launch_, step.instruction);
+      if (reached.empty()) made.may_be_written.assign(buffers, true);
+      for (const std::uint32_t buffer : reached)
+        made.may_be_written[buffer] = true;
+    }
     return made;
   }
 
@@ -337,10 +345,11 @@ class Evaluator {
         finish(evaluation, found);
         return evaluation;
       } catch (const OverBudget&) {
-        if (plan_.blocks.size() == 1 || launch_.grid.count() == 1) refuse_budget();
         constexpr std::uint64_t first_sample = 64;
-        sample(plan_.blocks.empty() ? first_sample : plan_.blocks.size() / 2);
-        // Blocks that are not run may write what these ones read.
+        const bool is_one = plan_.blocks.size() == 1 || launch_.grid.count() == 1;
+        if (is_one && !is_followed) refuse_budget();
+        if (!is_one) sample(plan_.blocks.empty() ? first_sample : plan_.blocks.size() / 2);
+        // Others may write what these ones read, or wait for.
         for (std::size_t b = 0; b < contents.is_followed.size(); ++b)
           contents.is_trusted[b] = contents.is_trusted[b] && !contents.is_followed[b];
         contents.is_followed.assign(contents.is_followed.size(), false);
@@ -589,15 +598,6 @@ Evaluation evaluate(const ptx::Module& module, const Launch& launch,
   Evaluation evaluation = Evaluator{inlined->module, launch, options}.run();
   count_at_calls(evaluation, module.kernels[launch.kernel], inlined->origins);
   return evaluation;
-}
-
-bool depends_on_time(const ptx::Kernel& kernel, const Access& access) {
-  const bool is_of_path =
-      access.doubt == Doubt::path || access.doubt == Doubt::guard || access.doubt == Doubt::ended;
-  if (!is_of_path || access.hidden_by >= kernel.instructions.size()) return false;
-  if (!is_told_by_others(kernel.instructions[access.hidden_by])) return false;
-  const ControlFlow flow = control_flow(kernel);
-  return flow.loop_of[flow.block_of[access.hidden_by]] != no_index;
 }
 
 std::string_view describe(Doubt doubt) {

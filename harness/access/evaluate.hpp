@@ -116,11 +116,6 @@ struct Evaluation {
 [[nodiscard]] Evaluation evaluate(const ptx::Module& module, const Launch& launch,
                                   const EvaluateOptions& options);
 
-/// Whether it is unknown how often the access happens because a loop polls: its end depends on the
-/// time, on an atomic, or on a load of what other threads or the host may write meanwhile. Two
-/// launches differ in it, so it can be neither traced nor compared.
-[[nodiscard]] bool depends_on_time(const ptx::Kernel& kernel, const Access& access);
-
 /// "ld.global.u32 of line 120: its value is not known", for `hidden_by`.
 [[nodiscard]] std::string describe_hidden(const ptx::Kernel& kernel, std::uint32_t instruction);
 [[nodiscard]] std::string_view describe(Doubt doubt);

@@ -50,8 +50,8 @@ struct Registers {
 [[nodiscard]] SharedAtomic shared_atomic_of(const ptx::Instruction& one);
 
 /// Whether the loaded value may change during the launch without a store of the same thread, as
-/// PTX states by `volatile`, `relaxed`, `acquire` and `mmio`; or is the time.
-[[nodiscard]] bool is_told_by_others(const ptx::Instruction& one);
+/// PTX states by `volatile`, `relaxed`, `acquire` and `mmio`.
+[[nodiscard]] bool is_strong_load(const ptx::Instruction& one);
 
 /// The operand that names the lanes of a warp that must reach this instruction together; or null.
 [[nodiscard]] const ptx::Operand* members_of(const ptx::Instruction& one);

@@ -878,6 +878,7 @@ class Compiler {
     made.writes = kind != AccessKind::load && !(kind == AccessKind::matrix && one.opcode[0] == 'l');
     made.shared_atomic = shared_atomic_of(one);
     made.is_real = is_real(one.type());
+    made.is_strong = is_strong_load(one);
     made.is_argument = is_argument(module_, kernel_, one);
     if (made.is_argument) made.space = Space::local;
     const bool copies = kind == AccessKind::copy;
@@ -1099,6 +1100,8 @@ class Pointers {
       const Registers of = registers_of(one);
       follow(of.read);
       follow(of.address);
+    } else if (is_argument(module_, kernel_, one)) {
+      follow_argument(address_of(one)->index);
     } else if (role == Role::load && one.space() == Space::param) {
       add_params(one);
     } else if (role == Role::shuffle) {
@@ -1111,6 +1114,15 @@ class Pointers {
     } else {
       // Votes and sums of lanes are not pointers.
       anything_ = role == Role::unmodelled;
+    }
+  }
+
+  /// What a call passes to a function, or it returns.
+  void follow_argument(std::uint32_t symbol) {
+    for (const Instruction& one : kernel_.instructions) {
+      const bool writes = one.opcode == "st" && is_argument(module_, kernel_, one) &&
+                          address_of(one)->index == symbol;
+      if (writes) follow(registers_of(one).read);
     }
   }
 

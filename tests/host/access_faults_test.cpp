@@ -2,6 +2,9 @@
 #include "harness/access/evaluate.hpp"
 #include "harness/access/launch_file.hpp"
 #include "harness/access/listing.hpp"
+#include "harness/access/mend/choose.hpp"
+#include "harness/access/mend/refusals.hpp"
+#include "harness/access/mend/same_results.hpp"
 #include "harness/access/program.hpp"
 #include "harness/base/error.hpp"
 
@@ -96,6 +99,25 @@ TEST(AccessFaults, NumbersOf16BitsRunOnTheHost) {
   const Program program = compile(fault.modules[0], launch, Part::results);
   EXPECT_TRUE(std::ranges::none_of(program.steps,
                                    [](const Step& step) { return step.kind == StepKind::hide; }));
+}
+
+TEST(AccessFaults, ATableOfTheCompilerIsNoReasonToRefuse) {
+  const Fault fault{"module_table_refused"};
+  const auto refusal = refusal_of(fault.modules[0], fault.modules[0].kernels[0], {});
+  EXPECT_FALSE(refusal) << refusal->why;
+}
+
+TEST(AccessFaults, AChangeIsComparedInTheLaunchThatIsGiven) {
+  const Fault fault{"transpose_not_compared"};
+  const std::vector<Launch> launches{
+      read_launch(path_of("transpose_not_compared.yaml"), fault.modules)};
+  const Chosen chosen = choose(fault.modules[0], launches[0].kernel, launches);
+  ASSERT_TRUE(chosen.mended);
+  const Comparisons compared =
+      compare_samples(fault.modules[0], launches[0].kernel, *chosen.mended, /*wanted=*/1,
+                      /*seeds=*/0, compared_instructions, launches);
+  EXPECT_EQ(compared.compared, 1U) << compared.why << compared.fault;
+  EXPECT_TRUE(compared.worst.is_same());
 }
 
 }  // namespace

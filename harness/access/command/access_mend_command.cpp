@@ -89,8 +89,8 @@ void work_on(const MendOptions& options, const ptx::Module& module,
   work.chosen = access::choose(module, work.kernel, launches, {}, change);
   if (change && !work.chosen.mended) work.failure = "cannot be changed so";
   if (!work.chosen.mended || options.compare == 0) return;
-  work.compared =
-      access::compare_samples(module, work.kernel, *work.chosen.mended, options.compare);
+  work.compared = access::compare_samples(module, work.kernel, *work.chosen.mended, options.compare,
+                                          /*seeds=*/32, access::compared_instructions, launches);
   const auto& worst = work.compared.worst;
   if (worst.is_same()) return;
   work.failure = worst.failure.empty() ? fmt::format("{} bytes differ, the first at {:#x}",

@@ -253,8 +253,30 @@ Launch launch_of(KernelForms& forms, std::uint32_t number, const Sample& sample)
   return launch;
 }
 
+namespace {
+
+/// The launch with as many blocks as are likely to run within the budget.
+Launch shortened(Launch launch, std::uint64_t budget) {
+  constexpr std::uint64_t instructions_of_warp = 512;
+  const std::uint64_t warps = (launch.block.count() + lanes - 1) / lanes;
+  const auto is_short = [&] {
+    return launch.grid.count() <= 4 || launch.grid.count() * warps * instructions_of_warp <= budget;
+  };
+  while (!is_short()) {
+    std::uint32_t* longest = &launch.grid.x;
+    for (std::uint32_t* const axis : {&launch.grid.y, &launch.grid.z}) {
+      if (*axis > *longest) longest = axis;
+    }
+    *longest = (*longest + 1) / 2;
+  }
+  return launch;
+}
+
+}  // namespace
+
 Comparisons compare_samples(const ptx::Module& module, std::uint32_t number, const Mended& mended,
-                            unsigned wanted, unsigned seeds, std::uint64_t budget) {
+                            unsigned wanted, unsigned seeds, std::uint64_t budget,
+                            std::span<const Launch> given) {
   const ptx::Kernel& kernel = module.kernels[number];
   const ControlFlow flow = control_flow(kernel);
   KernelForms forms{module, kernel, flow};
@@ -263,9 +285,13 @@ Comparisons compare_samples(const ptx::Module& module, std::uint32_t number, con
   // What one launch leaves of the budget is for those after it, and once one was compared, a launch
   // that does not end halves the rest: otherwise a kernel with long loops takes half a minute.
   std::uint64_t left = budget;
-  for (std::uint64_t seed = 0; seed < seeds && all.compared < wanted && left > 0; ++seed) {
-    Launch launch = sample_launch(forms, number, seed);
+  const std::uint64_t tries = given.size() + seeds;
+  for (std::uint64_t i = 0; i < tries && all.compared < wanted && left > 0; ++i) {
+    const std::uint64_t seed = i < given.size() ? 0 : i - given.size();
+    Launch launch =
+        i < given.size() ? shortened(given[i], left) : sample_launch(forms, number, seed);
     for (const auto& [symbol, value] : mended.change.given) {
+      if (i < given.size()) break;
       for (unsigned b = 0; b < 4; ++b)
         launch.params[module.symbols[symbol].offset + b] =
             static_cast<std::uint8_t>(value >> (8 * b));

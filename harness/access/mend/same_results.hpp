@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 
 namespace strata::access {
@@ -47,8 +48,9 @@ struct Sample {
 /// Some small launch of a kernel, for a comparison.
 [[nodiscard]] Launch sample_launch(KernelForms& forms, std::uint32_t number, std::uint64_t seed);
 
-/// Up to `wanted` of these launches, in which the mended kernel would be taken, are compared: out
-/// of so many seeds. The first has the whole budget, and the others what is left of it.
+/// Up to `wanted` launches in which the mended kernel would be taken are compared: first those that
+/// are given, with a grid that fits the budget, then samples of so many seeds. The first has the
+/// whole budget, and the others what is left of it.
 struct Comparisons {
   unsigned compared = 0;
   unsigned refused = 0;    ///< launches in which the original would be taken
@@ -61,6 +63,7 @@ struct Comparisons {
 [[nodiscard]] Comparisons compare_samples(const ptx::Module& module, std::uint32_t number,
                                           const Mended& mended, unsigned wanted,
                                           unsigned seeds = 32,
-                                          std::uint64_t budget = compared_instructions);
+                                          std::uint64_t budget = compared_instructions,
+                                          std::span<const Launch> given = {});
 
 }  // namespace strata::access
