@@ -226,7 +226,8 @@ def table(path: Path) -> list[dict[str, str]]:
 def pages(root: Path) -> list[Path]:
     """README, the manual, and what else is a page of its site."""
     beside = [page for name in BESIDE if (page := root / name).exists()]
-    return beside + sorted((root / "docs").glob("*.md"))
+    made = {"seeds.md"}  # tools/seeds_page.py checks it
+    return beside + [page for page in sorted((root / "docs").glob("*.md")) if page.name not in made]
 
 
 def rewritten(text: str, numbers: Numbers) -> str:

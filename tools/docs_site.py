@@ -12,6 +12,7 @@ named, so the site opens offline from a disk. Exit status: 0, 1 a link is broken
 from __future__ import annotations
 
 import html
+import json
 import posixpath
 import re
 import shutil
@@ -20,6 +21,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 
@@ -41,8 +43,8 @@ COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\[\]]*)\]\((?P<to>[^()\s]+)\)")
 HEADING = re.compile(r"^#{1,6} +(.*?)\s*$", re.MULTILINE)
 
-SHORT = ("backends", "cost", "before", "change", "source", "expected")
-"""What a benchmark and its rung declare in one line each."""
+SHORT = ("before", "change", "source", "expected")
+"""What a rung declares in one line each."""
 
 STYLE = """\
 .container { max-width: 75rem; }
@@ -68,13 +70,10 @@ class Broken:
 
 @dataclass(frozen=True)
 class Declared:
-    """A benchmark or rung declared by a program: a name and its fields."""
+    """A rung as a program prints it: a name and its fields."""
 
     head: str
     fields: tuple[tuple[str, str], ...]
-
-    def of(self, field: str) -> list[str]:
-        return [text for name, text in self.fields if name == field]
 
 
 def pages(root: Path) -> dict[str, str]:
@@ -141,7 +140,7 @@ def broken(root: Path) -> Iterator[Broken]:
 
 
 def declared(listing: str) -> list[Declared]:
-    """The blocks printed by `strata list` and `strata ladder`; indented lines continue a field."""
+    """The blocks printed by `strata ladder`; indented lines continue a field."""
     found: list[Declared] = []
     for block in re.split(r"\n\s*\n", listing.strip()):
         head, *rest = block.splitlines()
@@ -160,43 +159,44 @@ def cell(text: str) -> str:
     return html.escape(" ".join(text.split()), quote=False).replace("|", "\\|")
 
 
-def name_of(benchmark: Declared) -> tuple[str, str]:
-    """Its name with the suite, and its question."""
-    name, _, question = benchmark.head.partition("  ")
-    return name, question
+def values_of(axis: dict[str, Any]) -> str:
+    if "choices" in axis:
+        return ", ".join(axis["choices"])
+    return f"an integer from {axis['minimum']} to {axis['maximum']}"
 
 
-def benchmark_page(benchmark: Declared, story: Declared | None, images: Mapping[str, str]) -> str:
+def benchmark_page(
+    name: str, benchmark: dict[str, Any], story: Declared | None, images: Mapping[str, str]
+) -> str:
     """A page of one benchmark: its declaration, and the figure that has its name."""
-    name, question = name_of(benchmark)
-    short = name.partition("/")[2]
-    lines = [f"# {short}", "", cell(question), ""]
-    lines += [f"    strata run default --filter /{short}/", ""]
-    lines += ["| | |", "| --- | --- |", f"| suite | {name.partition('/')[0]} |"]
-    declaration = (*benchmark.fields, *(story.fields if story else ()))
-    lines += [f"| {field} | {cell(text)} |" for field, text in declaration if field in SHORT]
+    lines = [f"# {name}", "", cell(benchmark["question"]), ""]
+    lines += [f"    strata run default --filter /{name}/", ""]
+    short = {
+        "suite": benchmark["suite"],
+        "backends": ", ".join(benchmark["backends"]) or "none in this build",
+        "cost": f"about {benchmark['seconds_per_case']:g} s a case",
+    } | {field: text for field, text in (story.fields if story else ()) if field in SHORT}
+    lines += ["| | |", "| --- | --- |"]
+    lines += [f"| {field} | {cell(text)} |" for field, text in short.items()]
     lines += ["", "## Axes", "", "| axis | meaning | values | default |", "|---|---|---|---|"]
-    for axis in benchmark.of("axis"):
-        meanings, _, choices = axis.partition("\nof ")
-        values, _, default = choices.partition("; default ")
-        axis_name, _, meaning = meanings.partition(": ")
-        shown = default.replace(",", ", ")
-        lines.append(f"| `{axis_name}` | {cell(meaning)} | {cell(values)} | {cell(shown)} |")
+    for axis in benchmark["axes"]:
+        default = ", ".join(axis["defaults"])
+        cells = (axis["meaning"], values_of(axis), default)
+        lines.append(f"| `{axis['name']}` | {' | '.join(map(cell, cells))} |")
     lines += ["", "## Quantities", "", "| quantity | meaning |", "| --- | --- |"]
-    for quantity in benchmark.of("quantity"):
-        its_name, _, meaning = quantity.partition(": ")
-        lines.append(f"| `{its_name}` | {cell(meaning)} |")
+    for quantity in benchmark["quantities"]:
+        lines.append(f"| `{quantity['name']}` | {cell(quantity['meaning'])} |")
     for image, device in images.items():
-        lines += ["", f"## {device}", "", f"![{short} on {device}](../{image})"]
+        lines += ["", f"## {device}", "", f"![{name} on {device}](../{image})"]
     return "\n".join(lines) + "\n"
 
 
-def index_of(benchmarks: list[Declared]) -> str:
+def index_of(benchmarks: dict[str, Any]) -> str:
     """The table of all benchmarks, by suite."""
     lines = ["", "| benchmark | question |", "| --- | --- |"]
-    for name, question in sorted(name_of(one) for one in benchmarks):
-        page = name.partition("/")[2]
-        lines.append(f"| [{name}](benchmarks/{page}.md) | {cell(question)} |")
+    by_suite = sorted((one["suite"], name, one["question"]) for name, one in benchmarks.items())
+    for suite, name, question in by_suite:
+        lines.append(f"| [{suite}/{name}](benchmarks/{name}.md) | {cell(question)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -237,23 +237,20 @@ class Layout:
         found = sorted((self._root / "results/report").glob(f"*/{name}.png"))
         return {self.image(str(path.relative_to(self._root))): path.parent.name for path in found}
 
-    def write(self, listing: str, ladders: str) -> int:
-        """Writes all pages; returns the number of benchmarks."""
-        benchmarks = declared(listing)
+    def write(self, benchmarks: dict[str, Any], ladders: str) -> None:
+        """Writes all pages: `benchmarks` as `strata list --json` has them."""
         stories = {story.head.partition(" ")[0]: story for story in declared(ladders)}
         (self._into / "benchmarks").mkdir(parents=True)
         (self._into / "site.css").write_text(STYLE, encoding="utf-8")
         for page, name in self._pages.items():
             more = index_of(benchmarks) if name == "benchmarks.md" else ""
             (self._into / name).write_text(self.lay(page) + more, encoding="utf-8")
-        for one in benchmarks:
-            short = name_of(one)[0].partition("/")[2]
-            text = benchmark_page(one, stories.get(short), self.figures(short))
-            (self._into / f"benchmarks/{short}.md").write_text(text, encoding="utf-8")
-        return len(benchmarks)
+        for name, one in benchmarks.items():
+            text = benchmark_page(name, one, stories.get(name), self.figures(name))
+            (self._into / f"benchmarks/{name}.md").write_text(text, encoding="utf-8")
 
 
-def told_by(program: str, *words: str) -> str:
+def output_of(program: str, *words: str) -> str:
     return subprocess.run([program, *words], check=True, capture_output=True, text=True).stdout
 
 
@@ -271,10 +268,11 @@ def main() -> int:
     shutil.rmtree(into, ignore_errors=True)
     into.mkdir(parents=True)
     ladders = "\n\n".join(
-        told_by(program, "ladder", suite) for suite in ("nbody", "neighbours", "fstat")
+        output_of(program, "ladder", suite) for suite in ("nbody", "neighbours", "fstat")
     )
-    count = Layout(ROOT, into).write(told_by(program, "list"), ladders)
-    print(f"{count} benchmarks have a page")
+    benchmarks = json.loads(output_of(program, "list", "--json"))
+    Layout(ROOT, into).write(benchmarks, ladders)
+    print(f"{len(benchmarks)} benchmarks have a page")
     return 0
 
 

@@ -272,6 +272,22 @@ std::string assemble(std::string_view ptx, std::string_view name, const Tools& t
   return read_regular(out, 0, "a cubin", ptx::max_ptx_bytes);
 }
 
+std::string disassemble(std::string_view cubin, std::string_view name, const Tools& tools) {
+  const auto tool = find_tool("nvdisasm");
+  if (!tool) {
+    refuse({name}, "there is no nvdisasm to read its machine code", "nvdisasm on the PATH",
+           "install a CUDA toolkit, or the package nvidia-cuda-nvdisasm");
+  }
+  std::optional<PrivateFolder> folder{std::in_place};
+  const fs::path in = folder->path() / "in.cubin";
+  std::ofstream{in, std::ios::binary} << cubin;
+  const Outcome outcome =
+      run_tool(*tool, {"-g", "-c", in.string()}, tools.patience, ptx::max_ptx_bytes, folder);
+  if (!outcome.succeeded)
+    refuse({name}, outcome.ending, "machine code that nvdisasm can read", "use a newer nvdisasm");
+  return outcome.output;
+}
+
 std::vector<std::string> texts_in_dump(std::string_view dump) {
   std::vector<std::string> texts;
   bool inside = false;

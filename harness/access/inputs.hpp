@@ -48,6 +48,11 @@ struct Assembly {
 [[nodiscard]] std::string assemble(std::string_view ptx, std::string_view name, const Tools& tools,
                                    const Assembly& assembly = {});
 
+/// Machine code as text, with source lines (`nvdisasm -g`). Throws UsageError if nvdisasm is missing
+/// or fails.
+[[nodiscard]] std::string disassemble(std::string_view cubin, std::string_view name,
+                                      const Tools& tools);
+
 /// The PTX texts in the output of `cuobjdump -ptx`.
 [[nodiscard]] std::vector<std::string> texts_in_dump(std::string_view dump);
 

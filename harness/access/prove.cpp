@@ -23,7 +23,6 @@ using ptx::Space;
 using ptx::Special;
 
 /// Guaranteed by cudaMalloc.
-constexpr std::uint64_t pointer_alignment = 256;
 /// Maximum threads per block.
 constexpr std::uint32_t most_block_threads = 1024;
 /// Roles of atoms of kind `warp`: the warp's number along x in the block, and the number of warps.
@@ -690,7 +689,8 @@ std::string remedy_of(const AccessProof& access, const Pattern& pattern) {
                          other.index, width,
                          in_loops ? "let neighbouring lanes take neighbouring passes, through "
                                     "shared memory if need be"
-                                  : "swap their roles");
+                         : other.index == "threadIdx.y" ? "swap their roles, unless blockDim.x is 1"
+                                                        : "swap their roles");
     }
   }
   if (step <= width || step > 64) return {};
@@ -1151,9 +1151,18 @@ std::int64_t Prover::usual_number(AtomId parameter, FormId moving) const {
 void Prover::judge_as_usual(AccessProof& access) {
   const FormId form = access.meaning.form;
   const FormId moving = forms_.subtract(form, forms_.constant(forms_.offset_of(form)));
+  // A block one thread wide has its lanes along threadIdx.y; then no width of it is usual.
+  const bool may_run_along_y = std::ranges::any_of(access.steps, [&](const IndexStep& step) {
+    return step.index == "threadIdx.y" && step.bytes == static_cast<std::int64_t>(access.width);
+  });
   std::vector<std::string> where;
   std::map<AtomId, FormId> numbers;
   for (const AtomId length : lengths_of(form)) {
+    const Atom& atom = forms_.atom(length);
+    if (may_run_along_y && atom.kind == AtomKind::special &&
+        atom.which == static_cast<std::uint32_t>(Special::ntid_x)) {
+      return;
+    }
     const std::int64_t number = usual_number(length, moving);
     numbers.emplace(length, forms_.constant(number));
     where.push_back(fmt::format("{} is {}", kernel_.name(forms_.atom(length)), number));
@@ -1219,15 +1228,17 @@ void Prover::assume(AccessProof& access) const {
                                    atom.which == static_cast<std::uint32_t>(Special::tid_z)));
   };
   if (is_even_ && (forms_.mentions(form, is_thread) || access.lanes < warp_lanes)) {
-    access.assumptions.emplace_back("blockDim.x is a multiple of 32");
+    access.assumptions.emplace_back(even_blocks);
   }
   if (forms_.mentions(form, [](const Atom& atom) { return atom.kind == AtomKind::counter; })) {
     access.assumptions.emplace_back("the lanes of a warp pass through loops together");
   }
   const auto base = base_of(form);
   if (base && forms_.atom(*base).kind == AtomKind::parameter) {
+    const Atom& pointer = forms_.atom(*base);
     access.assumptions.push_back(
-        fmt::format("{} is a multiple of {}", kernel_.name(forms_.atom(*base)), pointer_alignment));
+        fmt::format("{} is a multiple of {}", kernel_.name(pointer), pointer_alignment));
+    access.aligned_parameter = kernel_.module().symbols[pointer.which].offset + pointer.place;
   }
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace strata::access {
@@ -39,6 +40,10 @@ struct Span {
   bool operator==(const Span&) const = default;
 };
 
+/// Premises of proofs that a launch can break.
+inline constexpr std::string_view even_blocks = "blockDim.x is a multiple of 32";
+inline constexpr std::uint64_t pointer_alignment = 256;  ///< as cudaMalloc returns it
+
 /// One address operand of one instruction.
 struct AccessProof {
   std::uint32_t instruction = 0;  ///< into Kernel::instructions
@@ -63,6 +68,8 @@ struct AccessProof {
   std::vector<std::string> depends_on = {};   ///< what determines the value between least and most
   std::vector<std::string> lane_guards = {};  ///< predicates that may disable single lanes
   std::vector<std::string> assumptions = {};  ///< of the verdict
+  std::optional<std::uint64_t> aligned_parameter =
+      {};  ///< its byte, if one pointer is assumed aligned
   /// For a verdict that depends, or whose index is loaded: the verdict if `usual_where` holds, as
   /// it usually does. Not a proof.
   std::optional<Verdict> usual = {};

@@ -11,6 +11,8 @@
 #include "harness/record/statistics.hpp"
 #include "harness/run/case_runner.hpp"
 #include "harness/run/worker.hpp"
+#include "nbody/gravity/problem/dataset_file.hpp"
+#include "nbody/gravity/rung_experiment.hpp"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -37,6 +39,7 @@ struct BenchOptions {
   std::string device = "auto";
   std::vector<std::string> settings;
   std::vector<std::string> counters;  ///< not empty: count the cases instead of timing them
+  std::string result;                 ///< file for the bodies that a rung of nbody moved
 };
 
 /// Google Benchmark keeps this context until the process ends.
@@ -179,6 +182,36 @@ void report_dropped(const Sweep& sweep, Backend backend, bool lists) {
     print_dropped(sweep, dropped_items(sweep, backend, benchmarks()), /*each=*/lists);
 }
 
+/// Has the bodies that a rung of nbody moved written to a file.
+class ResultFile {
+ public:
+  ResultFile(std::string file, Cache& cache) : file_{std::move(file)} {
+    if (file_.empty()) return;
+    check_target(file_, Existing::keep);
+    cache.shared<nbody::ResultSink>().take = [this](const nbody::Bodies& moved, std::size_t steps) {
+      if (std::exchange(is_written_, true)) {
+        throw UsageError{"--write-result: two cases moved bodies; select one: --benchmark_filter"};
+      }
+      nbody::write_dataset(file_,
+                           {.bodies = moved,
+                            .seed = nbody::Problem{}.seed,
+                            .steps = static_cast<std::uint32_t>(steps)},
+                           Existing::keep);
+    };
+  }
+  /// Throws UsageError if nothing was written.
+  void require_written() const {
+    if (file_.empty() || is_written_) return;
+    throw UsageError{
+        "bench: --write-result: no case moved bodies; expected a rung of nbody with "
+        "problem=galaxies; select one: --benchmark_filter"};
+  }
+
+ private:
+  std::string file_;
+  bool is_written_ = false;
+};
+
 /// `words`: a name for argv[0], then the flags of Google Benchmark.
 ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
   const bool lists = std::ranges::any_of(
@@ -221,6 +254,7 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
   bool settled = false;
   bool failed = false;
   Cache cache;
+  ResultFile result{options.result, cache};
   const Counting counting{.source = counters.get()};
   const auto measure = [&](const Case& which) {
     if (!settled) device->settle();
@@ -258,7 +292,9 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
         "prints their names",
         cases.size())};
   }
-  return failed || !device->poisoned().empty() ? ExitCode::failed : ExitCode::success;
+  if (failed || !device->poisoned().empty()) return ExitCode::failed;
+  if (!lists) result.require_written();
+  return ExitCode::success;
 }
 
 }  // namespace
@@ -283,6 +319,10 @@ void add_bench(Command app, int& status) {
       "count the cases instead of timing them, as for strata run; or external: run the work for "
       "an external profiler (ncu --nvtx --nvtx-include counted/)",
       "LIST");
+  sub.option(
+      "--write-result", options->result,
+      "write the bodies that a rung of nbody moved (problem=galaxies) for strata nbody verify",
+      "FILE");
   sub.on_run([=, &status] {
     auto words = sub.remaining();
     words.insert(words.begin(), "strata bench");

@@ -57,6 +57,10 @@ Command Command::hidden_subcommand(const std::string& name) {
   return Command{*app_->add_subcommand(name, "")->group("")};
 }
 
+void Command::alias(const std::string& name) {
+  app_->alias(name);
+}
+
 template <class T>
 Option Command::option(const char* name, T& value, const char* what, const char* type) {
   CLI::Option* const added = app_->add_option(name, value, what);

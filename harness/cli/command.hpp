@@ -35,6 +35,8 @@ class Command {
  public:
   explicit Command(CLI::App& app) : app_{&app} {}
   [[nodiscard]] Command subcommand(const std::string& name, const std::string& what);
+  /// Another name of it.
+  void alias(const std::string& name);
   /// A subcommand that no help shows.
   [[nodiscard]] Command hidden_subcommand(const std::string& name);
   /// A positional argument if `name` has no dashes. In a list each value needs the flag again. The

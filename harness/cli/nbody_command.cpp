@@ -1,5 +1,7 @@
 // strata nbody: files of bodies, and the ladder itself, without a device.
+#include "harness/base/error.hpp"
 #include "harness/base/regular_file.hpp"
+#include "harness/base/subprocess.hpp"
 #include "harness/base/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/dataset_command.hpp"
@@ -11,13 +13,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <iostream>
 #include <numeric>
+#include <optional>
+#include <regex>
 #include <sstream>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
 namespace strata {
@@ -154,17 +162,101 @@ std::vector<double> numbers_in(const std::string& name, std::istream& stream) {
   return numbers;
 }
 
-void trimmed_mean(const std::string& wanted) {
-  constexpr std::size_t dropped = 2;  // at each end, as in Papadouli et al. 2026, of their 36
-  const bool from_stdin = wanted.empty() || wanted == "-";
-  const std::string name = from_stdin ? "standard input" : wanted;
+/// The output of a program, without a shell. Refuses a program that fails.
+std::string output_of(const std::vector<std::string>& words) {
+  ChildCommand command{
+      .executable = "/usr/bin/env", .arguments = {"env"}, .what = in_quotes(words.front())};
+  command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+  Subprocess child{command, ""};
+  constexpr std::size_t most_output = std::size_t{1} << 20U;
+  std::string output;
+  std::optional<std::string> ended;
+  do {
+    ended = child.wait(std::chrono::milliseconds{20});
+    std::array<char, 1U << 16U> block{};
+    for (;;) {
+      const auto count = ::read(child.output(), block.data(), block.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) break;
+      const std::size_t kept =
+          std::min(static_cast<std::size_t>(count), most_output - output.size());
+      output.append(block.data(), kept);
+    }
+  } while (!ended);
+  if (child.succeeded()) return output;
+  throw UsageError{*ended + "; expected exit status 0; run it alone to see why"};
+}
+
+struct MeanOptions {
+  std::vector<std::string> words;  ///< a file, or a program and its arguments
+  std::uint32_t runs = 36;         ///< as in Papadouli et al. 2026
+  std::string pattern = "time[^0-9]*([0-9][0-9.e+-]*)";
+};
+
+/// Whether the words are a program: it has arguments, or the file is executable.
+bool is_program(const std::vector<std::string>& words) {
+  return words.size() > 1 ||
+         (words.size() == 1 && std::filesystem::is_regular_file(words.front()) &&
+          ::access(words.front().c_str(), X_OK) == 0);
+}
+
+/// What the group matches in the first line that matches; otherwise empty.
+std::string first_group(const std::string& output, const std::regex& pattern) {
+  constexpr std::size_t longest = 4096;  // std::regex recurses once per character
+  std::istringstream lines{output};
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.size() <= longest && std::regex_search(line, match, pattern)) return match[1].str();
+  }
+  return {};
+}
+
+/// The number that each run of the program prints.
+std::vector<double> numbers_printed(const MeanOptions& options) {
+  std::regex pattern;
+  try {
+    pattern.assign(options.pattern, std::regex::icase);
+  } catch (const std::regex_error& error) {
+    refuse({"--pattern"}, in_quotes(options.pattern) + " is no regular expression: " + error.what(),
+           "ECMAScript with one group", "give another");
+  }
+  if (pattern.mark_count() != 1) {
+    refuse({"--pattern"}, fmt::format("{} groups", pattern.mark_count()),
+           "one group, which is the number", "put the number in parentheses");
+  }
+  std::vector<double> numbers;
+  for (std::uint32_t run = 0; run < options.runs; ++run) {
+    const std::string text = first_group(output_of(options.words), pattern);
+    double number = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || stop != text.data() + text.size()) {
+      refuse({options.words.front()},
+             text.empty() ? "its output has no time" : in_quotes(text) + " is no number",
+             "output that matches " + in_quotes(options.pattern), "give another --pattern");
+    }
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+/// The numbers, and a name for their source.
+std::vector<double> numbers_wanted(const MeanOptions& options, std::string& name) {
+  const bool from_stdin = options.words.empty() || options.words.front() == "-";
+  name = from_stdin ? "standard input" : options.words.front();
+  if (is_program(options.words)) return numbers_printed(options);
   constexpr std::size_t most_bytes = std::size_t{1} << 29U;
   std::istringstream file;
   if (!from_stdin) file.str(read_regular(name, 0, "a file with one number per line", most_bytes));
-  std::vector<double> numbers = numbers_in(name, from_stdin ? std::cin : file);
+  return numbers_in(name, from_stdin ? std::cin : file);
+}
+
+void trimmed_mean(const MeanOptions& options) {
+  constexpr std::size_t dropped = 2;  // at each end, as in Papadouli et al. 2026, of their 36
+  std::string name;
+  std::vector<double> numbers = numbers_wanted(options, name);
   if (numbers.size() <= 2 * dropped) {
     refuse({name}, fmt::format("too few numbers, {}", numbers.size()),
-           "at least five, one per line", "measure more often");
+           "at least five, one per line or run", "measure more often");
   }
   std::ranges::sort(numbers);
   const auto kept = std::span<const double>{numbers}.subspan(dropped, numbers.size() - 2 * dropped);
@@ -234,12 +326,18 @@ void add_nbody(Command app, int& status) {
             .shows_default();
       });
 
-  const auto file = std::make_shared<std::string>();
+  const auto mean = std::make_shared<MeanOptions>();
   auto sub = group.subcommand(
       "trimmed-mean",
       "mean of a list of numbers without the two highest and two lowest, and the median");
-  sub.option("file", *file, "file with one number per line; default: standard input", "FILE");
-  sub.on_run([file] { trimmed_mean(*file); });
+  sub.option("words", mean->words,
+             "file with one number per line (default: standard input), or after -- a program and "
+             "its arguments, which is run to read its times",
+             "FILE|PROGRAM");
+  sub.option("--runs", mean->runs, "number of runs of the program").shows_default().range(1, 10000);
+  sub.option("--pattern", mean->pattern,
+             "regular expression whose group is the time in the program's output");
+  sub.on_run([mean] { trimmed_mean(*mean); });
 
   group.subcommand("ladder", "list every rung: change, source and expected gain").on_run([] {
     print_ladder("nbody");

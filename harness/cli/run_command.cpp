@@ -479,7 +479,7 @@ void add_run(Command app, int& status, const std::vector<std::string>& command) 
   options->command = command;
   auto sub = app.subcommand(
       "run", "measure a sweep in isolated worker processes; an interrupted run can be resumed");
-  sub.option("sweep", options->sweep, "sweep file, or quick, default or full", "SWEEP");
+  sub.option("sweep", options->sweep, "sweep file, or quick, default, full or ceilings", "SWEEP");
   sub.option("--device", options->device, "auto, cuda:N or host");
   sub.option("--filter", options->filter, "measure only cases whose id matches", "RE");
   sub.option("--set", options->settings,

@@ -110,21 +110,23 @@ using DeviceBuffer = Buffer<T, true>;
 template <class T>
 using PinnedBuffer = Buffer<T, false>;
 
-/// A linear texture of 32-bit words over memory that it does not own.
+/// A linear texture of 32-bit words, or of elements of four, over memory that it does not own.
 struct WordTexture {
   cudaTextureObject_t object = 0;
   Finally destroy;
 };
-/// Throws Skipped if a texture cannot have that many words.
-[[nodiscard]] inline WordTexture word_texture(void* data, std::uint64_t bytes) {
+/// `words` of an element: 1 or 4. Throws Skipped if a texture cannot have that many elements.
+[[nodiscard]] inline WordTexture word_texture(void* data, std::uint64_t bytes, unsigned words = 1) {
   const int most = device_attribute(cudaDevAttrMaxTexture1DLinearWidth);
-  if (bytes / sizeof(std::uint32_t) > static_cast<std::uint64_t>(most)) {
+  if (bytes / sizeof(std::uint32_t) / words > static_cast<std::uint64_t>(most)) {
     throw Skipped{"a texture has at most " + std::to_string(most) + " elements here"};
   }
   cudaResourceDesc resource{};
   resource.resType = cudaResourceTypeLinear;
   resource.res.linear.devPtr = data;
-  resource.res.linear.desc = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindUnsigned);
+  const int more = words == 1 ? 0 : 32;  // bits of each further word
+  resource.res.linear.desc =
+      cudaCreateChannelDesc(32, more, more, more, cudaChannelFormatKindUnsigned);
   resource.res.linear.sizeInBytes = bytes;
   cudaTextureDesc how{};
   how.readMode = cudaReadModeElementType;

@@ -182,8 +182,6 @@ Divided divide(std::span<const Activity> records, std::span<const KernelPhase> k
 Gate phases_gate(std::span<const Divided> samples, double steps,
                  std::span<const double> timed_steps) {
   constexpr double brief = 1e-3;
-  constexpr double bound = 0.03;
-  constexpr double bound_of_brief = 0.1;
   Gate gate{"phases", Verdict::failed, {}};
   for (const Divided& one : samples) {
     if (one.unknown.empty()) continue;
@@ -199,7 +197,7 @@ Gate phases_gate(std::span<const Divided> samples, double steps,
   }
   const auto [least, greatest] = std::ranges::minmax(timed_steps);
   const double timed_step = std::clamp(step, least, greatest);
-  const double most = timed_step < brief ? bound_of_brief : bound;
+  const double most = timed_step < brief ? brief_phases_bound : phases_bound;
   const double off = std::max(std::abs(step / timed_step - 1), outside / steps / timed_step);
   if (off <= most) gate.verdict = Verdict::passed;
   gate.detail = fmt::format(

@@ -198,12 +198,11 @@ Gate concurrency_gate(double accesses, double round_cycles, double single_cycles
 }
 
 Gate linear_gate(std::span<const double> bends, double length) {
-  constexpr double bound = 1;
   const double bend = median(bends);
-  return {"model", passed_if(std::abs(bend) <= bound),
+  return {"model", passed_if(std::abs(bend) <= linear_bound),
           fmt::format("chains of {:.0f}, {:.0f} and {:.0f} operations: the second is {:+.2f} "
                       "cycles off the line (bound {:g})",
-                      length, 2 * length, 4 * length, bend, bound)};
+                      length, 2 * length, 4 * length, bend, linear_bound.value)};
 }
 
 Gate limit_gate(const std::string& quantity, std::span<const double> samples, double limit,

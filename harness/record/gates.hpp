@@ -133,8 +133,10 @@ inline constexpr CheckBound driver_clock_bound{
 /// then that of the larger group.
 [[nodiscard]] Gate noise_gate(std::span<const double> samples, double bound);
 
-/// `model`: costs of n, 2n and 4n operations (`length` is n) are proportional within a cycle.
-/// `bends`: distance in cycles of the second from the line through the others.
+inline constexpr CheckBound linear_bound{
+    "linear", 1, "cycles, the clock's step; below 0.005 in 87 cases: H200, default run of d153f73"};
+/// `model`: costs of n, 2n and 4n operations (`length` is n) are proportional within
+/// `linear_bound`. `bends`: distance in cycles of the second from the line through the others.
 [[nodiscard]] Gate linear_gate(std::span<const double> bends, double length);
 
 /// Tolerance for the steps of the event timer in a launch of milliseconds.
@@ -168,9 +170,19 @@ inline constexpr CheckBound occupancy_bound{
     "within 2.2 % in half of 1090 cases and 10 % in 92 % of them: H200, default run of d153f73"};
 [[nodiscard]] Gate occupancy_gate(std::optional<double> active_warps, double declared);
 
-inline constexpr std::array check_bounds{timer_bound,   clock_bound,     level_bound,
-                                         overlap_bound, serial_bound,    whole_bound,
-                                         waited_bound,  preempted_bound, driver_clock_bound,
-                                         limit_slack,   little_bound,    occupancy_bound};
+/// `phases`: phases and idle time of a traced step add up to the timed step (measure/phases.hpp).
+inline constexpr CheckBound phases_bound{
+    "phases", 0.03, "7 of 8 steps of a millisecond or more within 1.2 %: H200, run of 12579b9"};
+inline constexpr CheckBound brief_phases_bound{
+    "brief_phases", 0.1, "21 of 23 shorter steps within 2 %: H200, run of 12579b9"};
+
+/// `model`: distance tests of a search that were counted are those predicted.
+inline constexpr CheckBound tests_bound{
+    "tests", 0.01, "within 0.0024 % in 72 cases: H200, default run of d153f73"};
+
+inline constexpr std::array check_bounds{
+    timer_bound,     clock_bound,     level_bound,        overlap_bound, serial_bound, whole_bound,
+    waited_bound,    preempted_bound, driver_clock_bound, limit_slack,   little_bound, linear_bound,
+    occupancy_bound, phases_bound,    brief_phases_bound, tests_bound};
 
 }  // namespace strata

@@ -69,7 +69,11 @@ Experiment describe(const Params& params, const GpuFacts& gpu) {
   Experiment experiment = launch_series::on_gpu(bytes_of(images), series_of(form, images));
   add_term_rate(experiment, images);
   experiment.checked = "coefficients within their rounding bound";
-  experiment.counts = launch_series::count_launch(predicted(form, images), "address_arithmetic");
+  if (form == Form::texture) {
+    experiment.not_counted = "the memory set has no counter for loads from textures";
+  } else {
+    experiment.counts = launch_series::count_launch(predicted(form, images), "address_arithmetic");
+  }
   return experiment;
 }
 
@@ -79,6 +83,16 @@ template <unsigned width, Access access>
 __global__ void __launch_bounds__(direct_side* direct_side)
     direct(const char* image, float* coefficients) {
   sum_over_pixels<width, access>(image, coefficients);
+}
+
+/// Elements of 16 bytes. Wanted: TLD with four components.
+__global__ void __launch_bounds__(direct_side* direct_side)
+    from_texture(cudaTextureObject_t texture, float* coefficients) {
+  sum_over_pixels<16>(coefficients, [&](std::uint32_t* words, std::uint32_t at) {
+    asm volatile("tex.1d.v4.u32.s32 {%0, %1, %2, %3}, [%4, {%5}];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "l"(texture), "r"(at / 16));
+  });
 }
 
 __global__ void __launch_bounds__(best_threads) best(const char* image, float* coefficients) {
@@ -115,11 +129,13 @@ struct Batch {
       : from{std::size_t{images} * pixels / sizeof(std::uint32_t)},
         rows{std::size_t{images} * pixels},
         to{std::size_t{images} * pixels},
-        table{cosines()} {}
+        table{cosines()},
+        texture{word_texture(from.data(), pixels, /*words=*/4)} {}
   DeviceBuffer<std::uint32_t> from;
   DeviceBuffer<float> rows;
   DeviceBuffer<float> to;
   DeviceBuffer<float> table;
+  WordTexture texture;  ///< of the first image
 };
 
 using Direct = void (*)(const char*, float*);
@@ -132,6 +148,7 @@ Direct direct_for(Form form) {
 std::vector<const void*> code_of(Form form) {
   if (form == Form::mended) return {mended_forms::code_of_dct()};
   if (form == Form::best) return {reinterpret_cast<const void*>(best)};
+  if (form == Form::texture) return {reinterpret_cast<const void*>(from_texture)};
   if (form == Form::separable) {
     return {reinterpret_cast<const void*>(along_rows),
             reinterpret_cast<const void*>(along_columns)};
@@ -158,7 +175,11 @@ void transform(Form form, const Batch& batch, std::uint32_t images, std::uint32_
     if (form == Form::mended) {
       return mended_forms::launch_dct(grid, block, stream, from, batch.to.data());
     }
-    direct_for(form)<<<grid, block, 0, stream>>>(from, batch.to.data());
+    if (form == Form::texture) {
+      from_texture<<<grid, block, 0, stream>>>(batch.texture.object, batch.to.data());
+    } else {
+      direct_for(form)<<<grid, block, 0, stream>>>(from, batch.to.data());
+    }
   }
   cuda_check(cudaGetLastError());
 }

@@ -1,6 +1,7 @@
 // The cosine transform with one thread per coefficient, each a sum over all pixels: `width` bytes
 // per load. 1 is the paper's original, 4 the result of its tool; its hand-written version takes 16,
-// through the read-only path. Blocks of 16 × 16 are our choice.
+// through the texture cache, here also through the read-only path. Blocks of 16 × 16 are our
+// choice.
 #pragma once
 
 #include "harness/cuda/access.cuh"
@@ -18,8 +19,9 @@ __device__ __forceinline__ float hardware_cosine(std::uint32_t k) {
   return __cosf(static_cast<float>(from_minus_pi(k)) * step);
 }
 
-template <unsigned width, Access access>
-__device__ __forceinline__ void sum_over_pixels(const char* image, float* coefficients) {
+/// take(words, at) loads the `width` pixels from pixel `at`.
+template <unsigned width, class Take>
+__device__ __forceinline__ void sum_over_pixels(float* coefficients, const Take& take) {
   const std::uint32_t u = blockIdx.x * direct_side + threadIdx.x;
   const std::uint32_t v = blockIdx.y * direct_side + threadIdx.y;
   float sum = 0;
@@ -30,7 +32,7 @@ __device__ __forceinline__ void sum_over_pixels(const char* image, float* coeffi
 #pragma unroll 1
     for (std::uint32_t x = 0; x < side; x += width) {
       std::uint32_t words[words_of(width)];
-      load<access, width>(words, image + y * side + x);
+      take(words, y * side + x);
 #pragma unroll
       for (unsigned i = 0; i < width; ++i) {
         const std::uint32_t pixel = words[i / 4] >> (8 * (i % 4)) & 0xFFU;
@@ -41,6 +43,13 @@ __device__ __forceinline__ void sum_over_pixels(const char* image, float* coeffi
   }
   const std::uint32_t bits = __float_as_uint(sum);
   store<Access::global, 4>(coefficients + v * side + u, &bits);
+}
+
+template <unsigned width, Access access>
+__device__ __forceinline__ void sum_over_pixels(const char* image, float* coefficients) {
+  sum_over_pixels<width>(coefficients, [&](std::uint32_t* words, std::uint32_t at) {
+    load<access, width>(words, image + at);
+  });
 }
 
 }  // namespace strata::dct

@@ -34,6 +34,12 @@ enum class Form : std::uint8_t {
 };
 inline constexpr auto forms = choices_of<Form>("original", "seed_tool", "seed_hand", "mended",
                                                "best", "scalar", "vectors", "all_cores");
+/// The form whose kernel a case runs: by hand, the paper's kernels equal those of its tool (Table
+/// II).
+[[nodiscard]] inline Form kernel_form(const Params& params) {
+  const Form form = forms.of(params.at("form"));
+  return form == Form::seed_hand ? Form::seed_tool : form;
+}
 inline constexpr Choices sizes{std::pair{"seed", false}, std::pair{"large", true}};
 
 /// A benchmark with the axes `form`, `size` and, for rotations, `angle`.

@@ -1,4 +1,4 @@
-// What kernels load that `strata access mend` makes of the originals, four threads in one: as
+// What kernels load that `strata access optimize` makes of the originals, four threads in one: as
 // bodies, for models of their launches. The kernels themselves are in mended_originals.mended.ptx.
 //
 // Accesses of four threads are one where all of them take the same way. Where they part, each takes

@@ -147,7 +147,7 @@ image_work::Check check_of(Way way, std::uint32_t degrees) {
 Experiment describe(Way way, const Params& params, const GpuFacts& gpu) {
   const Image image = image_work::image_of(params, gpu.l2_bytes);
   return image_work::describe(
-      image, predicted(way, image_work::forms.of(params.at("form")), turn_of(way, image, params)));
+      image, predicted(way, image_work::kernel_form(params), turn_of(way, image, params)));
 }
 
 void run_on_cpu(Way way, Session& session) {

@@ -19,7 +19,7 @@ void run_on_gpu(Session& session, const KernelOf& kernel_of) {
   const auto of = [&]<class Form>() -> image_work::Kernel<Turn> {
     return {.code = kernel_of.template operator()<Form>(), .tiling = Form::tiling};
   };
-  const auto form = image_work::forms.of(session.param("form"));
+  const auto form = image_work::kernel_form(session.params());
   const image_work::Kernel<Turn> mended{
       .tiling = Original<way>::tiling,
       .launch =

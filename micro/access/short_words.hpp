@@ -89,7 +89,7 @@ inline Benchmark declare() {
                        {"1", "2", "4", "8", "16"}),
            accesses.axis("access",
                          "one access for each element of a group, one for all, or one as strata "
-                         "access mend makes it of one thread per element")},
+                         "access optimize makes it of one thread per element")},
       .quantities = {{"kernel_time", "duration of one matrix addition, including a GPU's start-up"},
                      {"useful_bandwidth", "bytes of the three matrices over that time"},
                      {"core_clock", "clock of the core between the additions"},

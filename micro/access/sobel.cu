@@ -13,7 +13,7 @@ namespace {
 
 Experiment describe(const Params& params, const GpuFacts& gpu) {
   const Image image = image_work::image_of(params, gpu.l2_bytes);
-  return image_work::describe(image, predicted(image_work::forms.of(params.at("form")), image));
+  return image_work::describe(image, predicted(image_work::kernel_form(params), image));
 }
 
 #ifdef __CUDACC__
@@ -32,7 +32,7 @@ image_work::Kernel<Image> kernel_of() {
 }
 
 void run(Session& session) {
-  const auto form = image_work::forms.of(session.param("form"));
+  const auto form = image_work::kernel_form(session.params());
   const image_work::Kernel<Image> mended{.tiling = Original::tiling,
                                          .launch = mended_forms::launch_sobel,
                                          .code_of = mended_forms::code_of_sobel};

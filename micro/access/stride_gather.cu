@@ -320,6 +320,11 @@ Experiment describe(const SweepPlan& plan, const std::shared_ptr<const SamplePla
   Experiment experiment = bandwidth_of(plan.sms, "useful_bandwidth");
   experiment.rows.insert(experiment.rows.end() - 1, {"requested_bandwidth", "B/s", By::outside,
                                                      per_second(plan.sms * requested_over_used)});
+  if (shape.pattern == Pattern::gather) {
+    const double sectors = requested_over_used / double{sector_bytes};
+    experiment.rows.insert(experiment.rows.end() - 1, {"requested_sectors", "sector/s", By::outside,
+                                                       per_second(plan.sms * sectors)});
+  }
   const std::uint32_t of_full = sum_of_loads(shape, plan.distinct_loads(full));
   const std::uint32_t of_brief =
       in_l2 ? of_full : sum_of_loads(shape, plan.distinct_loads(plan.lengths.brief));

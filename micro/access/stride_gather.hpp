@@ -144,6 +144,9 @@ inline Benchmark declare() {
             "traffic from L1 to L2, not memory bandwidth: bytes of the sectors that loads "
             "request from L2 per second, by the model. Memory delivers less where L2 holds "
             "a sector from an earlier load, so this may exceed its pins"},
+           {"requested_sectors",
+            "gather: the same in sectors per second. In the largest window, few are in L2: random "
+            "sectors that memory delivers"},
            {"grid_time", "duration of the whole long launch, including start-up"},
            {"core_clock", "clock of the core during the loads"},
            {"sectors_per_request", "per warp-load, counted and modelled"},

@@ -1,3 +1,4 @@
+#include "harness/measure/two_sides.hpp"
 #include "micro/compute/atomics.hpp"
 
 namespace strata::atomics {
@@ -11,82 +12,11 @@ constexpr std::uint32_t block_threads = warps_per_sm * warp_lanes;
 }
 constexpr LaunchShape lone_warp{};
 
-/// Where a warp alone has its words in global memory: a line, or two, in each of `candidates`
-/// pieces of a buffer.
-constexpr std::uint32_t candidates = 64;
-constexpr std::uint32_t candidate_pitch = 65536;
-constexpr std::uint32_t places_alone = 16;  ///< that it visits in a timed launch
-/// An order of the candidates in which half of the first `places_alone` are near and half far, if
-/// their cycles fall into two groups; otherwise the given one.
-struct Homes {
-  std::vector<std::uint32_t> order;
-  bool are_two = false;
-};
+/// Places of its words in global memory.
+using two_sides::candidates;
+constexpr std::uint32_t places_alone = two_sides::places_timed;
 
 namespace {
-
-/// Byte offsets of the candidates, in that order; by default the first one first.
-[[maybe_unused]] std::vector<std::uint32_t> candidate_offsets(
-    std::span<const std::uint32_t> order = {}) {
-  constexpr std::uint32_t apart = 256;  // the most that a warp's words take
-  std::vector<std::uint32_t> offsets;
-  for (std::uint32_t i = 0; i < candidates; ++i) {
-    const std::uint32_t piece = order.empty() ? i : order[i];
-    offsets.push_back(piece * candidate_pitch +
-                      hashed_word(piece) % (candidate_pitch / apart) * apart);
-  }
-  return offsets;
-}
-
-[[maybe_unused]] Homes balanced(std::span<const double> cycles) {
-  constexpr double share_bound = 0.85;  // uniformly spread latencies give 0.75
-  constexpr std::size_t half = places_alone / 2;
-  Homes homes{.order = std::vector<std::uint32_t>(cycles.size())};
-  std::iota(homes.order.begin(), homes.order.end(), 0U);
-  const TwoGroups groups = two_groups(cycles);
-  homes.are_two =
-      groups.share >= share_bound && groups.lower >= half && cycles.size() - groups.lower >= half;
-  if (!homes.are_two) return homes;
-  std::ranges::stable_sort(homes.order, {}, [&](std::uint32_t i) { return cycles[i]; });
-  const auto middle = homes.order.begin() + static_cast<std::ptrdiff_t>(groups.lower);
-  std::sort(homes.order.begin(), middle);  // in an order that is independent of distance
-  std::sort(middle, homes.order.end());
-  std::rotate(homes.order.begin() + half, middle, middle + half);
-  return homes;
-}
-
-/// Rows of near and far words, if there are two sides, and facts. The cells of a sample's first
-/// slope are the cycles of an operation at each place.
-[[maybe_unused]] void add_sides(Experiment& experiment, bool are_two) {
-  Slope& slope = experiment.slopes.front();
-  slope.window.read = [read = slope.window.read](const Launched& brief, const Launched& full) {
-    Inside seen = read(brief, full);
-    for (const double cycles : full.cells)
-      seen.cells.push_back(cycles / full.length.rounds);
-    return seen;
-  };
-  const auto mean_of = [](std::size_t first) {
-    return [first](const Sample& sample) {
-      std::vector<double> cells = sample.slopes.front().inside.cells;
-      std::ranges::sort(cells);
-      constexpr std::size_t half = places_alone / 2;
-      return std::accumulate(cells.begin() + static_cast<std::ptrdiff_t>(first),
-                             cells.begin() + static_cast<std::ptrdiff_t>(first + half), 0.0) /
-             half;
-    };
-  };
-  if (are_two) {
-    constexpr const char* method = "clock64_of_words";
-    experiment.rows.push_back({"atomic_latency_near", "cycle", method, mean_of(0)});
-    experiment.rows.push_back({"atomic_latency_far", "cycle", method, mean_of(places_alone / 2)});
-  }
-  experiment.facts = [=, others = experiment.facts](const Experiment& measured) {
-    Facts facts = others(measured);
-    facts["latency_places"] = std::int64_t{places_alone};
-    facts["latency_homes"] = std::string{are_two ? "half near, half far" : "one side"};
-    return facts;
-  };
-}
 
 /// If something is returned, the first slope is of a chain alone; the last is of all workers. Per
 /// operation of a worker.
@@ -429,8 +359,8 @@ void run(Session& session) {
     add_one_place(experiment.slopes.front(), lone_warp, kernels.alone);
   } else if (variant.returns) {
     Slope& slope = experiment.slopes.front();
-    room.emplace(candidates * candidate_pitch, Where::current());
-    offsets.emplace(candidate_offsets(), Where::current());
+    room.emplace(candidates * two_sides::candidate_pitch, Where::current());
+    offsets.emplace(two_sides::candidate_offsets(), Where::current());
     const auto& cycles = machine.output<std::uint64_t>(candidates);
     const auto visit_by = [&](const Variant& by, std::uint32_t zero) {
       const auto area = static_cast<std::uint32_t>(Places::of_threads(by, lone_warp).area);
@@ -449,8 +379,8 @@ void run(Session& session) {
     Launched seen;
     for (int i = 0; i < 2; ++i)
       seen = launch_once(machine, slope, {.length = trial}, experiment.tally);
-    const Homes homes = balanced(seen.cells);
-    offsets->upload(candidate_offsets(homes.order));
+    const two_sides::Homes homes = two_sides::balanced(seen.cells);
+    offsets->upload(two_sides::candidate_offsets(homes.order));
     places = places_alone;
     const Places all = alone.times(places);
     add(slope, all, comparison(variant.operation, /*chains=*/1, all));
@@ -458,7 +388,7 @@ void run(Session& session) {
     Slope altered{.launch = visit_by(apart, altered_zero)};
     add(altered, own, chained(variant.operation, /*chains=*/1, own));
     follow(altered);
-    add_sides(experiment, homes.are_two);
+    two_sides::add_sides(experiment, "atomic_latency", homes.are_two);
     experiment.kernels.push_back(reinterpret_cast<const void*>(kernels.visit));
   }
   if (variant.returns) experiment.checks.emplace_back(dependence);

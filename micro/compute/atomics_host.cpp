@@ -227,17 +227,27 @@ void run(Session& session) {
       finished.value.store(false, std::memory_order_relaxed);
     };
     slope.launch = alone ? machine.on_first_core(work) : machine.on_every_core(work);
-    slope.verify = [&, places,
-                    compare = comparison(variant.operation, alone ? 1 : in_flight, places)](
-                       const Call&, std::span<const Stamp> stamps, Tally& tally) {
-      std::vector<std::uint32_t> left;
-      for (const Stamp& stamp : stamps)
-        left.push_back(static_cast<std::uint32_t>(stamp.result));
-      compare(
-          numbers_in(bytes, variant.operation, places.words), left,
-          [&](std::size_t core) { return operations_of(stamps[core]); }, tally);
+    const auto verify_by = [&, words = places.words](const Compare& compare) {
+      return [&, words, compare](const Call&, std::span<const Stamp> stamps, Tally& tally) {
+        std::vector<std::uint32_t> left;
+        for (const Stamp& stamp : stamps)
+          left.push_back(static_cast<std::uint32_t>(stamp.result));
+        compare(
+            numbers_in(bytes, variant.operation, words), left,
+            [&](std::size_t core) { return operations_of(stamps[core]); }, tally);
+      };
     };
+    slope.verify = verify_by(comparison(variant.operation, alone ? 1 : in_flight, places));
     slope.work_done = operations_done;
+    if (!alone) continue;
+    Slope altered = slope;
+    altered.verify = verify_by(chained(variant.operation, /*chains=*/1, places));
+    Dependence dependence{"words and results of altered operands", Tally{}};
+    zero = altered_zero;
+    (void)launch_once(machine, altered, {.length = {.rounds = turn, .work = 1}},
+                      *dependence.altered);
+    zero = 0;
+    experiment.checks.emplace_back(dependence);
   }
   measure(session, machine, experiment);
 }

@@ -17,8 +17,8 @@
 //   fma_tensor_mufu  the same with a power of two and a sum
 //   memory           16 bytes a lane, eight at once, from a range many times the size of L2
 #include "harness/cuda/benchmark.cuh"
-#include "harness/cuda/nvml_watch.hpp"
 #include "micro/compute/chains.hpp"
+#include "micro/compute/driver_readings.hpp"
 #include "micro/compute/load_mixes.hpp"
 #include "micro/compute/operations.hpp"
 
@@ -149,16 +149,6 @@ const std::vector<TimedReading>& readings_of(Watched& watched, const Load& load,
   return *watched.readings;
 }
 
-template <class Value>
-std::vector<double> of_all(const std::vector<TimedReading>& readings,
-                           std::optional<Value> NvmlReading::*what) {
-  std::vector<double> values;
-  for (const TimedReading& one : readings) {
-    if (const auto& value = one.reading.*what) values.push_back(static_cast<double>(*value));
-  }
-  return values;
-}
-
 void tell_launches(Session& session, const std::vector<Point>& launches) {
   Measurement clock{
       .quantity = "clock_since_start", .unit = "Hz", .method = "clock64_over_globaltimer"};
@@ -171,36 +161,6 @@ void tell_launches(Session& session, const std::vector<Point>& launches) {
   session.add_unrepeated(std::move(clock),
                          "a sample is one launch of a series that starts at rest");
   session.add_unrepeated(std::move(time), "a sample is one launch of a series that starts at rest");
-}
-
-/// Rows and facts from NVML.
-void tell_readings(Session& session, const std::vector<TimedReading>& readings) {
-  const auto row = [&](const char* quantity, const char* unit, const char* method,
-                       std::vector<double> samples) {
-    if (samples.empty()) return false;
-    session.add(Measurement{.quantity = quantity,
-                            .unit = unit,
-                            .provenance = Provenance::reported,
-                            .method = method,
-                            .samples = std::move(samples)});
-    return true;
-  };
-  row("driver_clock", "Hz", "nvml", of_all(readings, &NvmlReading::sm_hertz));
-  if (!row("power", "W", "nvml_instant", of_all(readings, &NvmlReading::watts)))
-    row("power", "W", "nvml_mean", of_all(readings, &NvmlReading::mean_watts));
-  std::uint64_t reasons = 0;
-  std::size_t known = 0;
-  std::size_t throttled = 0;
-  for (const TimedReading& one : readings) {
-    if (!one.reading.reasons) continue;
-    ++known;
-    reasons |= *one.reading.reasons;
-    throttled += (*one.reading.reasons & throttling_bits) != 0 ? 1 : 0;
-  }
-  session.fact("driver_readings", static_cast<std::int64_t>(readings.size()));
-  if (known == 0) return;
-  session.fact("throttle_reasons", static_cast<std::int64_t>(reasons));
-  session.fact("throttled_share", static_cast<double>(throttled) / static_cast<double>(known));
 }
 
 /// By how much each number of seconds has grown.
@@ -371,7 +331,7 @@ Experiment describe(const Params& params, const GpuFacts& gpu, const Beside& bes
   };
   experiment.conclude = [=](Session& session, const std::vector<Sample>& /*samples*/) {
     tell_launches(session, watched->launches);
-    tell_readings(session, readings_of(*watched, load, beside));
+    report_readings(session, readings_of(*watched, load, beside));
     for (const auto& [name, value] : grown(watched->violations, beside.violations()))
       session.fact(name, value);
   };

@@ -111,16 +111,7 @@ struct RsqrtApprox : operations::RsqrtApprox {
 STRATA_SAME(Dadd, STRATA_FLOATS("vaddsd", "vaddsd \\a, \\x, \\x"))
 STRATA_SAME(Dmul, STRATA_FLOATS("vmulsd", "vmulsd \\a, \\x, \\x"))
 STRATA_SAME(Dfma, STRATA_FLOATS("vfmadd213sd", "vfmadd213sd \\b, \\a, \\x"))
-/// a/x, which alternates between two numbers in the end.
-struct Ddiv : operations::Plain<double> {
-  static constexpr operations::Operation about{.name = "ddiv"};
-  static Operands<double> operands(std::uint32_t lane) {
-    const auto a = operations::fraction<double>(2 * lane + 1);
-    return {.start = operations::fraction<double>(2 * lane), .a = {a, a}};
-  }
-  static double step(double x, double a, double /*b*/) { return a / x; }
-  STRATA_FLOATS("vdivsd", "vdivsd \\x, \\a, \\x")
-};
+STRATA_SAME(Ddiv, STRATA_FLOATS("vdivsd", "vdivsd \\x, \\a, \\x"))
 struct Dsqrt : operations::Plain<double> {
   static constexpr operations::Operation about{.name = "dsqrt"};
   static Operands<double> operands(std::uint32_t lane) {
@@ -170,7 +161,7 @@ using Operations =
     operations::List<Fadd, Fmul, Ffma, Fmnmx, Iadd, Bitwise, Shift, Compare, Imnmx, Imul, Imad,
                      RcpApprox, RcpIeee, RsqrtApprox, SqrtIeee, Dadd, Dmul, Dfma, Ddiv, Dsqrt>;
 /// Operations that are not measured on a GPU.
-inline constexpr auto of_host_only = operations::List<Iadd, Imul, Ddiv, Dsqrt>::names;
+inline constexpr auto of_host_only = operations::List<Iadd, Imul, Dsqrt>::names;
 
 template <class Op>
 inline constexpr bool refreshes = requires {

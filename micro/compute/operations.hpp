@@ -323,6 +323,98 @@ struct SqrtIeee : Special {
   STRATA_PTX("f", "sqrt.rn.f32 %0, %0;")  // MUFU.RSQ and FFMA
 };
 
+/// a/x, which alternates between two numbers in the end.
+template <class Real>
+struct Divide : Plain<Real> {
+  static Operands<Real> operands(std::uint32_t lane) {
+    const auto a = fraction<Real>(2 * lane + 1);
+    return {.start = fraction<Real>(2 * lane), .a = {a, a}};
+  }
+  static Real step(Real x, Real a, Real /*b*/) { return a / x; }
+};
+struct Fdiv : Divide<float> {
+  static constexpr Operation about{.name = "fdiv", .body = 32, .instructions = 0};
+  STRATA_PTX("f", "div.rn.f32 %0, %1, %0;")  // MUFU.RCP and FFMA
+};
+struct Ddiv : Divide<double> {
+  static constexpr Operation about{.name = "ddiv", .body = 16, .instructions = 0};
+  STRATA_PTX("d", "div.rn.f64 %0, %1, %0;")  // MUFU.RCP64H and DFMA
+};
+
+// --- Integers of 64 bits, division, conversions
+
+struct OnLongWords : Plain<std::uint64_t> {
+  static Operands<Word> operands(std::uint32_t lane) {
+    const auto word = [lane](std::uint32_t which) {
+      return std::uint64_t{hashed_word(16 * lane + which)} << 32U |
+             hashed_word(16 * lane + which + 8) | 1U;
+    };
+    return {.start = word(0), .a = {word(1), word(2)}, .b = {word(3), word(4)}};
+  }
+};
+/// Two additions, which share the instructions.
+struct Iadd64 : OnLongWords {
+  static constexpr Operation about{.name = "iadd64", .body = 256, .instructions = 2};
+  static Word step(Word x, Word a, Word b) { return x + a + b; }
+  STRATA_PTX("l", "add.u64 %0, %0, %1;\n\tadd.u64 %0, %0, %2;")  // IADD3, IADD3.X
+};
+struct Imad64 : OnLongWords {
+  static constexpr Operation about{.name = "imad64", .body = 64, .instructions = 4};
+  static Word step(Word x, Word a, Word b) { return x * a + b; }
+  STRATA_PTX("l", "mad.lo.u64 %0, %0, %1, %2;")  // IMAD.WIDE.U32, IMAD, IMAD, IADD3
+};
+
+/// 720720/x, which alternates between a divisor and its complement.
+struct Udiv : Plain<std::uint32_t> {
+  static constexpr Operation about{.name = "udiv", .body = 32, .instructions = 0};
+  static Operands<Word> operands(std::uint32_t lane) {
+    constexpr Word dividend = 720720;  // divisible by 1 to 16
+    return {.start = lane + 2, .a = {dividend, dividend}};
+  }
+  static Word step(Word x, Word a, Word /*b*/) { return a / x; }
+  STRATA_PTX("r", "div.u32 %0, %1, %0;")  // I2F, MUFU.RCP, F2I, IMAD
+};
+
+/// The bits of the number as a float, some of them flipped.
+struct IntToFloat : OnWords {
+  static constexpr Operation about{.name = "int_to_float", .body = 256, .instructions = 2};
+  static Word step(Word x, Word a, Word /*b*/) {
+    return std::bit_cast<Word>(static_cast<float>(x)) ^ a;
+  }
+  // I2FP.F32.U32, LOP3.LUT
+  STRATA_PTX("r",
+             "{ .reg .f32 number;\n\t"
+             "cvt.rn.f32.u32 number, %0;\n\t"
+             "mov.b32 %0, number;\n\t"
+             "xor.b32 %0, %0, %1; }")
+};
+/// The nearest integer of a float between 2^21 and 2^22, and the exponent of such a float.
+struct FloatToInt : Plain<std::uint32_t> {
+  static constexpr Operation about{.name = "float_to_int", .body = 256, .instructions = 2};
+  static Operands<Word> operands(std::uint32_t lane) {
+    const auto word = [lane](std::uint32_t which) {
+      return 0x4A000000U | hashed_word(4 * lane + which) >> 9U;
+    };
+    return {.start = word(0), .a = {word(1), word(2)}};
+  }
+  static Word step(Word x, Word a, Word /*b*/) {
+    return static_cast<Word>(std::nearbyint(std::bit_cast<float>(x))) ^ a;
+  }
+  // F2I.NTZ, LOP3.LUT
+  STRATA_PTX("r",
+             "{ .reg .f32 number;\n\t"
+             "mov.b32 number, %0;\n\t"
+             "cvt.rni.s32.f32 %0, number;\n\t"
+             "xor.b32 %0, %0, %1; }")
+};
+
+/// Ones of the word, and an exclusive or that has about as many of them in the end.
+struct Popc : OnWords {
+  static constexpr Operation about{.name = "popc_xor", .body = 256, .instructions = 2};
+  static Word step(Word x, Word a, Word /*b*/) { return static_cast<Word>(std::popcount(x)) ^ a; }
+  STRATA_PTX("r", "popc.b32 %0, %0;\n\txor.b32 %0, %0, %1;")  // POPC, LOP3.LUT
+};
+
 // --- Two 16-bit numbers in a word
 
 template <class Format>
@@ -437,8 +529,9 @@ struct List {
 };
 using Operations =
     List<Fadd, Fmul, Ffma, Fmnmx, Iadd, Bitwise, Shift, Compare, Imnmx, Imad, Dp4a, RcpApprox,
-         RcpIeee, RsqrtApprox, SqrtApprox, SqrtIeee, CosApprox, Exp2Approx, Dadd, Dmul, Dfma, Hfma2,
-         Bfma2, Shuffle, Vote, Barrier, SharedLoad, ConstantLoad, GlobalLoad>;
+         RcpIeee, RsqrtApprox, SqrtApprox, SqrtIeee, CosApprox, Exp2Approx, Dadd, Dmul, Dfma, Fdiv,
+         Ddiv, Iadd64, Imad64, Udiv, IntToFloat, FloatToInt, Popc, Hfma2, Bfma2, Shuffle, Vote,
+         Barrier, SharedLoad, ConstantLoad, GlobalLoad>;
 
 /// Returns use.template operator()<Op>() for the operation of that name. Throws std::out_of_range.
 template <class Use, class First, class... Rest>

@@ -8,6 +8,7 @@
 // The pieces of a series must be disjoint, and those of the GPU aligned to 256 bytes, as their
 // addresses show.
 #include "harness/cuda/benchmark.cuh"
+#include "micro/transfer/pieces.hpp"
 
 #include <limits>
 
@@ -39,19 +40,6 @@ Benchmark declare() {
           .quantities = {{"allocation_seconds",
                           "one more allocation with its release, for its caller (wall)"}},
           .seconds_per_case = 0.1};
-}
-
-/// Pieces, each of so many bytes, that are nowhere, overlap another one or are not aligned.
-[[maybe_unused]] std::size_t misplaced(std::span<const std::uintptr_t> pieces, std::size_t bytes,
-                                       std::uintptr_t alignment) {
-  std::vector<std::uintptr_t> sorted(pieces.begin(), pieces.end());
-  std::ranges::sort(sorted);
-  std::size_t wrong = 0;
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const bool apart = i + 1 == sorted.size() || sorted[i + 1] - sorted[i] >= bytes;
-    if (!apart || sorted[i] == 0 || sorted[i] % alignment != 0) ++wrong;
-  }
-  return wrong;
 }
 
 /// A sample.

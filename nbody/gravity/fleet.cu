@@ -32,10 +32,11 @@ Part part_of(const Problem& problem, std::size_t rank, std::uint32_t gpus) {
 /// One GPU with its part of the problem. Made and used while the GPU is the current device.
 class Fleet::Member {
  public:
-  Member(const Part& part, const Bodies& bodies, bool moves, QueueSteps queue, const Stream& stream)
+  Member(const Part& part, const std::string& layout, const Bodies& bodies, bool moves,
+         QueueSteps queue, const Stream& stream)
       : part_{part},
         stream_{stream},
-        buffers_{"soaoas", slice(bodies, part), moves},
+        buffers_{layout, slice(bodies, part), moves},
         pinned_{buffers_.begin.size()},
         landed_{(moves ? buffers_.from : buffers_.acceleration).size()},
         queue_{std::move(queue)} {
@@ -50,14 +51,18 @@ class Fleet::Member {
                           stream_.get());
   }
 
+  /// Call after copy_out.
+  [[nodiscard]] Bodies moved() const {
+    return bodies_of(buffers_.layout, landed_.span(), buffers_.systems, buffers_.bodies);
+  }
+
   /// Copies this part's accelerations to their positions among all. Of bodies that moved from rest
   /// for a time of 1, it copies the velocities, which equal the accelerations. Call after copy_out.
   void gather(std::array<std::vector<float>, 3>& all) const {
-    const auto [systems, bodies] = std::pair{buffers_.systems, buffers_.bodies};
+    const std::uint32_t bodies = buffers_.bodies;
     for (std::size_t c = 0; c < all.size(); ++c) {
       if (buffers_.moves) {
-        const Bodies moved = bodies_of(buffers_.layout, landed_.span(), systems, bodies);
-        std::ranges::copy(moved.fields[3 + c],
+        std::ranges::copy(moved().fields[3 + c],
                           all[c].data() + std::size_t{part_.first_system} * bodies);
       } else {
         std::copy(landed_.data() + c * bodies + part_.begin,
@@ -81,12 +86,25 @@ Fleet::Fleet(const Session& session, const Problem& problem, const Bodies& bodie
   const PrepareGpu prepare = make(session, problem, team_);
   team_.on_each([&](std::size_t rank) {
     const Part part = part_of(problem, rank, gpus);
-    members_.push_back(std::make_unique<Member>(part, bodies, problem.moves(), prepare(rank, part),
+    members_.push_back(std::make_unique<Member>(part, session.param("layout"), bodies,
+                                                problem.moves(), prepare(rank, part),
                                                 team_.stream(rank)));
   });
 }
 
 Fleet::~Fleet() = default;
+
+Bodies Fleet::moved() const {
+  Bodies all;
+  for (const auto& member : members_) {
+    const Bodies mine = member->moved();
+    all.systems = members_.front() == member ? mine.systems : all.systems + mine.systems;
+    all.bodies = mine.bodies;
+    for (std::size_t f = 0; f < field_count; ++f)
+      all.fields[f].insert(all.fields[f].end(), mine.fields[f].begin(), mine.fields[f].end());
+  }
+  return all;
+}
 
 void Fleet::restore() {
   team_.on_each([&](std::size_t rank) { members_[rank]->restore(); });
@@ -137,6 +155,8 @@ void measure_rung(Session& session, const Rung& rung, MakeFleet make) {
   };
   CudaMachine machine{session, 0};
   measure(session, machine, experiment);
+  const auto& sink = session.cache().shared<ResultSink>();
+  if (sink.take && problem.moves()) sink.take(fleet.moved(), which.steps);
 }
 
 }  // namespace strata::nbody

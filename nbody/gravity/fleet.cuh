@@ -44,6 +44,8 @@ class Fleet {
   void restore();
   /// `copies`: including those to and from the GPUs.
   BothSides compute(std::size_t steps, float time, bool copies);
+  /// Those that the last compute() moved and copied out.
+  [[nodiscard]] Bodies moved() const;
   /// For bodies at rest: takes a step of length 1.
   [[nodiscard]] Error error(std::span<const Pull> right);
 

@@ -37,7 +37,7 @@ void measure_rung(Session& session, const Rung& rung, MakeRungKernel make) {
                  .square_roots = kernel.square_roots,
                  .facts = run.facts_of(kernel.kernel, kernel.threads)};
   if (kernel.facts) which.facts.merge(kernel.facts());
-  judge_last_sample(which, buffers, right, device_reference);
+  judge_last_sample(session, which, buffers, right, device_reference);
   Experiment experiment = describe(which);
   if (problem.bodies > kernel.most_counted) {
     experiment.counts.reset();

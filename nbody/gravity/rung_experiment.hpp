@@ -155,14 +155,22 @@ struct RungCase {
   Facts facts;  ///< besides those of every rung
 };
 
+/// Receives the bodies that the last sample of each case moved, and its steps; kept in the
+/// session's cache. Empty unless a command requests them.
+struct ResultSink {
+  std::function<void(const Bodies& moved, std::size_t steps)> take;
+};
+
 /// Has the last sample judged by the contents of `buffers`. All arguments must live until then.
 template <class Buffer>
-void judge_last_sample(RungCase& which, const StepBuffers<Buffer>& buffers,
+void judge_last_sample(Session& session, RungCase& which, const StepBuffers<Buffer>& buffers,
                        const ReferenceProblem& right, PullsOf pulls_of) {
   if (which.problem.moves()) {
     which.before = conserved(right.bodies, right.pulls);
-    which.after = [&buffers, pulls_of, steps = which.steps] {
+    which.after = [&buffers, pulls_of, steps = which.steps,
+                   &sink = session.cache().shared<ResultSink>()] {
       const Bodies moved = buffers.bodies_after(steps);
+      if (sink.take) sink.take(moved, steps);
       return conserved(moved, pulls_of(moved));
     };
   } else {

@@ -73,13 +73,13 @@ inline void restore(DeviceSteps& steps, const Stream& stream) {
 
 /// One body per thread. `block`: threads of a block and bodies of a tile. Every thread of a block
 /// takes part in loading, also those beyond the last body; the last tile is padded with bodies
-/// without mass.
-template <Layout L, class Math, unsigned block, unsigned unroll, bool moves>
+/// without mass. `in_part`: only bodies of the range of `work` are computed.
+template <Layout L, class Math, unsigned block, unsigned unroll, bool moves, bool in_part = false>
 __device__ __forceinline__ void walk_tiles(const Work& work, std::uint32_t system) {
   __shared__ float4 tile[block];
   const std::uint32_t first = system * work.bodies;
-  const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
-  const bool real = mine < work.bodies;
+  const std::uint32_t mine = (in_part ? work.begin : 0) + blockIdx.x * block + threadIdx.x;
+  const bool real = mine < (in_part ? work.end : work.bodies);
   const float4 me = real ? read_posmass<L>(work.from, first + mine, work.total) : massless();
   Acceleration pulls;
 #pragma unroll 1

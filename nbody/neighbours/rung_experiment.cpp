@@ -8,7 +8,6 @@ namespace {
 
 /// Three differences, a square and two fused multiply-adds.
 constexpr double fp32_of_test = 6;
-constexpr double tests_bound = 0.01;  // counted against predicted distance tests
 
 /// Counts that follow from the definition of the data structure.
 std::vector<ComparedCount> compared(const RungCase& which) {

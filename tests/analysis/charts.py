@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Mapping, Sequence
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
@@ -23,9 +24,9 @@ def data_of(figure: Plot, run: Run) -> Sequence[dict[str, str]]:
     return list(csv.DictReader(StringIO(published(data).decode()))) if len(data) else []
 
 
-def run_with(rows: Sequence[Row]) -> Run:
-    """The stored run of a GPU with other rows."""
-    return replace(load_run(GPU_RUN), cases=(), rows=tuple(rows))
+def run_with(rows: Sequence[Row], folder: Path = GPU_RUN) -> Run:
+    """A stored run with other rows."""
+    return replace(load_run(folder), cases=(), rows=tuple(rows))
 
 
 def timed(

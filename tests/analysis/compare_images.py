@@ -15,7 +15,7 @@ from builders import DATA
 from figure_images import DPI, draw_anew
 from plots import drawn
 from strata.compare import compare, devices
-from strata.figures import _compare_changes, _compare_devices, _style, hierarchy_map
+from strata.figures import _compare_changes, _compare_devices, _image, hierarchy_map
 from strata.figures._plot import FIGURES, Plot
 from strata.model.truth import load_run
 from strata.run import Row, Run
@@ -81,7 +81,7 @@ def path_of(name: str) -> Path:
 def png(name: str) -> bytes:
     """The image, drawn."""
     with drawn(PLOTS[name]()) as figure:
-        return _style.saved(figure, "png", dpi=DPI)
+        return _image.saved(figure, "png", dpi=DPI)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ diff, before they are committed.
 import re
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -20,9 +20,9 @@ import numpy.typing as npt
 from matplotlib.image import imread
 
 from builders import DATA
-from plots import plotted
+from plots import plot_named, plotted
 from strata import figures
-from strata.figures import _style
+from strata.figures import _image
 from strata.figures._plot import Plot
 from strata.model.truth import load_run
 from strata.run import Run
@@ -32,13 +32,10 @@ RUNS = {
     for run in sorted(DATA.glob("excerpt-*"))
 }
 """Tiny runs that were cut from recorded ones, by device and commit."""
-
 IMAGES = DATA / "figures"
 LOCK = Path(__file__).parents[2] / "analysis" / "requirements.lock"
-
 DPI = 55
 """Low: words can still be distinguished, and 50 images take 2 MB."""
-
 LEVEL = 0.15
 """Two pixels are the same when no colour of theirs differs by more, of 1."""
 SHARE = 2e-4
@@ -47,8 +44,7 @@ SHARE = 2e-4
 Pixels = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Drawing:
+class Drawing(NamedTuple):
     """One figure of one of `RUNS`."""
 
     figure: str
@@ -62,8 +58,7 @@ class Drawing:
 
 def figure_of(drawing: Drawing) -> Plot:
     """The figure that is drawn."""
-    (figure,) = (one for one in figures.discover() if one.name == drawing.figure)
-    return figure
+    return plot_named(drawing.figure)
 
 
 @cache
@@ -79,7 +74,7 @@ def drawings() -> list[Drawing]:
 
 
 def stored() -> list[Drawing]:
-    """What there are images of."""
+    """The drawings of the images."""
     names = [path.stem.partition("-") for path in IMAGES.glob("*.png")]
     return sorted(Drawing(figure, run) for figure, _, run in names)
 
@@ -87,13 +82,12 @@ def stored() -> list[Drawing]:
 def png(drawing: Drawing) -> bytes:
     """The image, drawn."""
     with plotted(figure_of(drawing), run_of(drawing.run)) as drawn:
-        return _style.saved(drawn, "png", dpi=DPI)
+        return _image.saved(drawn, "png", dpi=DPI)
 
 
 def pixels(image: bytes) -> Pixels:
     """Height by width by red, green and blue, each from 0 to 1."""
-    with BytesIO(image) as buffer:
-        return np.asarray(imread(buffer, format="png")[..., :3], dtype=np.float64)
+    return np.asarray(imread(BytesIO(image), format="png")[..., :3], dtype=np.float64)
 
 
 def difference(found: Pixels, wanted: Pixels) -> str | None:
@@ -111,7 +105,6 @@ def difference(found: Pixels, wanted: Pixels) -> str | None:
 
 def draw_anew(folder: Path, names: Iterable[str], draw: Callable[[str], bytes]) -> None:
     """Stores the images that are missing or look otherwise than they did, and prints which."""
-    folder.mkdir(exist_ok=True)
     for name in names:
         path, image = folder / f"{name}.png", draw(name)
         old = pixels(path.read_bytes()) if path.exists() else None
@@ -126,23 +119,12 @@ def locked() -> str:
     return str(version)
 
 
-def main() -> int:
+if __name__ == "__main__":
     if mpl.__version__ != locked():
-        sys.stderr.write(
-            f"matplotlib is {mpl.__version__}; expected {locked()}, as {LOCK.name} has it; "
-            "to fix: make setup-dev\n"
-        )
-        return 2
+        sys.exit(f"matplotlib is {mpl.__version__}; expected {locked()}; to fix: make setup-dev")
     wanted = {drawing.path.stem: drawing for drawing in drawings()}
     for path in IMAGES.glob("*.png"):
         if path.stem not in wanted:
             path.unlink()
             sys.stdout.write(f"{path.name}: removed\n")
     draw_anew(IMAGES, wanted, lambda name: png(wanted[name]))
-    sizes = [path.stat().st_size for path in IMAGES.glob("*.png")]
-    sys.stdout.write(f"{len(sizes)} images, {sum(sizes) / 1e6:.1f} MB\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -46,13 +46,3 @@ def test_every_module_that_it_names_is_there() -> None:
     assert len(named) > 8
     for name in named:
         importlib.import_module(name)
-
-
-def test_every_public_function_of_the_package_says_what_it_does() -> None:
-    """Whatever `strata` offers has a sentence at least."""
-    import strata
-
-    for name in strata.__all__:
-        documented = getattr(strata, name).__doc__
-        assert documented, name
-        assert not documented.startswith(f"{name}("), name

@@ -68,7 +68,7 @@ def test_a_level_gives_at_most_what_is_proven(
     # The map, the headlines, compare and the roofline have that number.
     assert hierarchy(run).numbers("l2")["bandwidth"].value == rate
     (headline,) = (one for one in headlines.headlines(run) if one.what.startswith("L2 bandwidth"))
-    assert headlines._named(headline)[headline.what]["value"] == rate
+    assert headlines.as_data(run)["numbers"][headline.what]["value"] == rate
     all_ = next(
         g for g in devices.side_by_side([run, run]).groups if g.panel.name == "bandwidth_all"
     )

@@ -93,19 +93,6 @@ SOME = [
 ]
 
 
-def test_measured_arithmetic_has_its_limit_beside_it(tmp_path: Path) -> None:
-    run = load(tmp_path, [arithmetic("int8_dp4a", 9e12, None), arithmetic("fp32", 66e12, 66.9e12)])
-    first, second = data_of(ARITHMETIC, run)
-    assert first["arithmetic"] == "fp32"
-    assert float(first["share_of_limit"]) == pytest.approx(66 / 66.9)
-    assert second["limit"] == second["share_of_limit"] == ""
-    assert "No limit is published for int8, dp4a." in caption_of(ARITHMETIC, run)
-    found = drawn(ARITHMETIC, run)
-    assert found["best measured"] == [66, 9]
-    assert found["limit"] == [66.9]
-    assert found["words"] == ["66.0 TFLOP/s (98.7 %)", "9.00 TFLOP/s"]
-
-
 def test_the_ceiling_is_the_best_valid_form(tmp_path: Path) -> None:
     lines = [
         arithmetic("fp64", 27e12, 33.5e12, form="alternating"),
@@ -155,23 +142,6 @@ def test_each_ceiling_is_the_best_valid_row_of_its_kind(tmp_path: Path) -> None:
     assert found["dram", "uncoalesced"][share] == ""
     form = found["l1", "grouped and coalesced"]["form"]
     assert form == "8 B, 2 in flight, 8 × 256 threads"
-
-
-def test_the_highest_ceiling_is_that_of_the_map(tmp_path: Path) -> None:
-    copies = {"measure": "bandwidth", "method": "bulk", "residency": "l2", "cluster": 1}
-    copy = bandwidth("async_copy", "bandwidth", 9.7, copies | {"bytes": 4096}, valid=True)
-    run = load(tmp_path, [launch(9.0, level="l2", limit=None), copy])
-    (line,) = data_of(BANDWIDTH, run)
-    assert (float(line["bytes_per_second"]), line["form"]) == (9.7e12, "by async_copy")
-    levels = {line["level"]: line for line in data_of(plot_named("hierarchy_map"), run)
-              if line["number"] == "bandwidth"}  # fmt: skip
-    assert float(levels["l2"]["value"]) == 9.7e12
-
-
-def test_nothing_is_a_share_of_an_invalid_ceiling(tmp_path: Path) -> None:
-    run = load(tmp_path, [launch(4.7, valid=False), strided(4.5)])
-    shares = [line["share_of_grouped_and_coalesced"] for line in data_of(BANDWIDTH, run)]
-    assert shares == ["", ""]
 
 
 def test_the_limit_is_the_median_over_launches(tmp_path: Path) -> None:

@@ -28,45 +28,39 @@ from builders import (
 from strata.run import one_line
 
 
-def test_report_ends_with_ten_numbers_and_the_path_of_the_page(tmp_path: Path) -> None:
-    done = strata_process("report", GPU_RUN, "-o", tmp_path / "out")
+def printed(*words: str | Path, **options: Any) -> list[str]:
+    """The lines of a command that succeeds."""
+    done = strata(*words, **options)
     assert (done.returncode, done.stderr) == (0, "")
-    lines = done.stdout.splitlines()
+    return done.stdout.splitlines()
+
+
+def test_report_ends_with_ten_numbers_and_the_path_of_the_page(tmp_path: Path) -> None:
+    lines = printed("report", GPU_RUN, "-o", tmp_path / "out")
     assert lines[-1] == f"{tmp_path}/out/report.html"
     assert lines[0] == "Synthetic GPU (synthetic-gpu-20260101T000000Z-0000000)"
     assert len(lines) == 12
     assert Path(lines[-1]).is_file()
-    assert "\x1b" not in done.stdout
+    assert "\x1b" not in "".join(lines)
 
 
 def test_a_report_goes_into_the_run_and_of_several_into_the_working_folder(tmp_path: Path) -> None:
     one = write_run(tmp_path, [layout_case()])
     two = write_run(tmp_path / "b", [layout_case()], header=context(run="other"))
-    assert strata("report", one).returncode == 0
+    printed("report", one)
     assert (one / "report" / "report.html").is_file()
-    assert strata("validate", one).returncode == 0
-    done = strata("report", one, two, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[-1] == "report/report.html"
+    printed("validate", one)
+    assert printed("report", one, two, cwd=tmp_path)[-1] == "report/report.html"
     assert (tmp_path / "report" / "report.html").is_file()
 
 
-def test_summary_says_it_in_words_and_ten_numbers() -> None:
-    done = strata("summary", HOST_RUN)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("L1: With one chain per core, ")
-    assert "Synthetic CPU (" in done.stdout
-    assert len(done.stdout.splitlines()) == 4 + 1 + 1 + 9 + 3
-    assert done.stdout.splitlines()[4] == (
-        "Level: 0 of 760 rows proved by counters, 760 level unverified."
-    )
-
-
-def test_summary_gives_programs_the_same_numbers() -> None:
-    done = strata("summary", "--json", HOST_RUN)
-    assert (done.returncode, done.stderr) == (0, "")
-    data = json.loads(done.stdout)
-    words = strata("summary", HOST_RUN).stdout
+def test_summary_says_it_in_words_and_gives_programs_the_same_numbers() -> None:
+    lines = printed("summary", HOST_RUN)
+    assert lines[0].startswith("L1: With one chain per core, ")
+    assert lines[4] == "Level: 0 of 760 rows proved by counters, 760 level unverified."
+    assert lines[5].startswith("Synthetic CPU (")
+    assert len(lines) == 4 + 1 + 1 + 9 + 3
+    words, data = "\n".join(lines), json.loads("".join(printed("summary", "--json", HOST_RUN)))
     assert len(data["numbers"]) == 9
     assert all(f"\n{name} " in words for name in data["numbers"])
     best = data["numbers"]["L1 latency, cheapest layout"]
@@ -83,11 +77,11 @@ def test_summary_gives_programs_the_same_numbers() -> None:
 
 def test_the_share_of_valid_rows_for_reframe_is_that_of_timed_rows() -> None:
     file = SOURCES.parents[1] / "sweeps/reframe/strata_checks.py"  # which needs ReFrame as a whole
+    body = ast.parse(file.read_text(encoding="utf-8")).body
     parts: list[ast.stmt] = [
-        one
-        for one in ast.parse(file.read_text(encoding="utf-8")).body
+        one for one in body
         if isinstance(one, ast.FunctionDef) and one.name in ("name_of", "numbers_of")
-    ]
+    ]  # fmt: skip
     names: dict[str, Any] = {"re": re}
     exec(compile(ast.Module(parts, []), file, "exec"), names)  # noqa: S102
     data = json.loads(strata("summary", "--json", COUNTED_RUN).stdout)
@@ -102,10 +96,8 @@ def test_the_share_of_valid_rows_for_reframe_is_that_of_timed_rows() -> None:
 
 
 def test_validate_says_sound_for_each_run() -> None:
-    done = strata("validate", GPU_RUN, HOST_RUN, COUNTED_RUN)
     counts = "timed 904 of 924, counted 449 of 463, modelled 622 of 630"
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [
+    assert printed("validate", GPU_RUN, HOST_RUN, COUNTED_RUN) == [
         f"{GPU_RUN}: sound (108 cases, 1084 rows; valid: timed 1072 of 1084)",
         "  little         1 rows of 1 cases re-judged: valid, and state what they are",
         f"{HOST_RUN}: sound (76 cases, 768 rows; valid: timed 768 of 768)",
@@ -118,11 +110,9 @@ def test_validate_names_every_finding_and_exits_2(tmp_path: Path) -> None:
     table = run / "measurements.csv"
     table.write_text(table.read_text().replace(",100.0,,", ",1.0,,").replace(",50.0,,", ",2.0,,"))
     done = strata("validate", run)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    lines = done.stderr.splitlines()
-    assert len(lines) == 2
-    assert lines[0].startswith(f"{run}: measurements.csv: warp_read_cycles by clock64_slope of")
+    assert (done.returncode, done.stdout) == (2, "")
+    first, _ = done.stderr.splitlines()
+    assert first.startswith(f"{run}: measurements.csv: warp_read_cycles by clock64_slope of")
 
 
 @pytest.mark.parametrize("command", ["report", "summary", "validate"])
@@ -160,42 +150,45 @@ def test_what_cannot_be_used_is_one_line_and_exit_2(tmp_path: Path) -> None:
     assert one_line("80.2\u00a0% of 1\u202f000\x1b[2J\n") == "80.2\u00a0% of 1\u202f000\\x1b[2J\\n"
 
 
+def process(*words: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", *words]
+    environment = os.environ | {"PYTHONPATH": f"{SOURCES}"}
+    options = {"stdout": subprocess.PIPE, **options}
+    return subprocess.run(
+        command, env=environment, stderr=subprocess.PIPE, text=True, check=False, **options
+    )
+
+
 def test_a_full_disk_is_one_line_that_names_a_file_and_leaves_none(tmp_path: Path) -> None:
-    run = write_run(tmp_path, [layout_case()])
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "strata", "report", run, "-o", tmp_path / "out"],
-        env=os.environ | {"PYTHONPATH": f"{SOURCES}"}, capture_output=True, check=False,
-        encoding="utf-8",
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),
+    run, out = write_run(tmp_path, [layout_case()]), tmp_path / "out"
+    limit = (20_000, 20_000)
+    done = process(
+        "-m", "strata", "report", run, "-o", out,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
     )  # fmt: skip
     assert done.returncode == 2
-    assert re.fullmatch(rf"strata: cannot write {tmp_path}/out/\S+: File too large\n", done.stderr)
-    assert not (tmp_path / "out").exists()
+    assert re.fullmatch(rf"strata: cannot write {out}/\S+: File too large\n", done.stderr)
+    assert not out.exists()
 
 
 @pytest.mark.parametrize("command", ["summary", "validate"])
 def test_output_that_is_lost_has_the_exit_code_of_every_command(command: str) -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "strata", command, str(HOST_RUN)],
-            env=os.environ | {"PYTHONPATH": f"{SOURCES}"}, stdout=full, stderr=subprocess.PIPE,
-            text=True, check=False,
-        )  # fmt: skip
+        done = process("-m", "strata", command, HOST_RUN, stdout=full)
     told = "strata: cannot write all output: No space left on device\n"
     assert (done.returncode, done.stderr) == (1, told)
 
 
 @pytest.mark.parametrize("command", ["roofline", "summary", "report", "validate", "submit"])
 def test_a_folder_of_runs_is_named_as_such(command: str, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
     for name in ("a", "b"):
-        write_run(tmp_path / "runs", [layout_case()], header=context(run=name)).rename(
-            tmp_path / "runs" / name
-        )
-    done = strata(command, tmp_path / "runs")
+        write_run(runs, [layout_case()], header=context(run=name)).rename(runs / name)
+    done = strata(command, runs)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert "found a folder of 2 runs; expected one run folder" in line
-    assert f"such as {tmp_path / 'runs' / 'b'}" in line
+    assert f"such as {runs / 'b'}" in line
     assert "resume" not in line
 
 
@@ -214,17 +207,10 @@ def test_wrong_usage_is_one_line_and_exit_2(arguments: list[str], told: str) -> 
 
 
 def test_help_needs_no_run_and_no_matplotlib() -> None:
-    done = strata("--help")
-    assert done.returncode == 0
-    for command in ("report", "summary", "validate"):
-        assert command in done.stdout
-    code = (
-        "import sys, strata.cli; sys.exit('matplotlib' in sys.modules or 'pandas' in sys.modules)"
-    )
-    environment = os.environ | {"PYTHONPATH": f"{SOURCES}"}
-    assert (
-        subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
-    )
+    words = " ".join(printed("--help"))
+    assert all(command in words for command in ("report", "summary", "validate"))
+    code = "import sys, strata.cli; sys.exit(bool({'matplotlib', 'pandas'} & {*sys.modules}))"
+    assert process("-c", code).returncode == 0
 
 
 def test_nothing_in_the_working_folder_is_imported(tmp_path: Path) -> None:

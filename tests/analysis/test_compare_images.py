@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from test_figure_images import same_matplotlib
+from test_every_figure import same_matplotlib
 
 from compare_images import IMAGES, PLOTS, path_of, png
 from figure_images import difference, pixels

@@ -33,7 +33,7 @@ from plots import drawn, labels_of, lines_of, points_of
 from strata import cli, reference
 from strata.compare import Comparison, Settings, compare, devices, output, sections, words
 from strata.compare.sections import Section, show
-from strata.figures import _compare_changes, _compare_devices, _style
+from strata.figures import _compare_changes, _compare_devices, _image
 from strata.figures.published import LATENCIES
 from strata.model import plain
 from strata.model.hierarchy import hierarchy
@@ -407,7 +407,7 @@ def test_ten_thousand_rows_stay_a_small_drawing() -> None:
     comparison = compare(sampled(world, rng, name="a"), sampled(world, rng, name="b"))
     assert len(comparison.changes) == 10_000
     with drawn(_compare_changes.plot_of([comparison])) as figure:
-        assert len(_style.saved(figure, "svg")) < 3_000_000
+        assert len(_image.saved(figure, "svg")) < 3_000_000
 
 
 # --- devices --------------------------------------------------------------------------------------
@@ -568,7 +568,7 @@ def test_loads_stand_in_cycles_and_nanoseconds_and_published_ones_with_their_sou
     theirs = lines["load"]["L1"][2]
     assert theirs
     assert theirs.row is None
-    known = [
+    known: list[tuple[float, float] | None] = [
         one.value.bounds
         for one in reference.latencies()
         if one.gpu.startswith("V100") and (one.level, one.unit) == ("l1", "cycles")

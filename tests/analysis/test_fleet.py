@@ -74,7 +74,7 @@ def test_a_gpu_that_moved_since_its_earlier_runs_is_named(small: World) -> None:
     told = page._drift(found, found.out[0])
     assert told
     assert told["runs"] == 3
-    assert f"{MINUS}11.4\u00a0%</text></svg>" in told["line"]
+    assert told["ends"][-1] == f"{MINUS}11.4\u00a0%"
 
 
 def test_a_line_of_two_kinds_of_gpus_has_two_centres() -> None:

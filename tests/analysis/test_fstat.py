@@ -11,7 +11,7 @@ from plots import check_texts_of, plot_named, plotted, rules_of
 from strata.ladder import fstat
 from strata.model.text import plain
 from strata.model.units import factor, quantity
-from strata.report.tables import breitbart
+from strata.report.tables import papers
 from strata.run import Run
 
 FIGURE = plot_named("fstat_ladder")
@@ -68,7 +68,7 @@ def test_without_rungs_of_a_gpu_there_is_neither_table_nor_sentence(
     run = run_of(tmp_path, *lines, case([measurement()], backend="host"), backend="host")
     assert FIGURE.has(run) == bool(lines)
     assert not lines or "core" not in caption_of(FIGURE, run)
-    assert breitbart.make(run) is None
+    assert papers.einstein_at_home(run) is None
     assert not list(fstat.sentences(run))
 
 
@@ -83,8 +83,8 @@ def test_a_line_for_each_rung_in_the_order_of_the_ladder(tmp_path: Path) -> None
         two = figure.axes[0]
         assert two.get_title("left") == "1 sky point × 9 cells × 2 stacks × 161 frequencies"
         assert two.get_xscale() == "log"
-        assert [rule.get_xdata()[0] for rule in rules_of(two)] == [50]  # type: ignore[index]
-        assert "1   6.00× kept memory" in [text.get_text() for text in two.texts]
+        assert [rule.get_xdata()[0] for rule in rules_of(two)] == [5e7]  # type: ignore[index]
+        assert "1.00\u00a0M/s   6.00× kept memory" in [text.get_text() for text in two.texts]
     gains = [float(line["speedup_over_it"] or 0) for line in data_of(FIGURE, run)]
     assert gains == pytest.approx([0, 10 / 6, 6, 0]), "over the same part, by the best valid case"
     assert "one core of the GPU's host" in caption_of(FIGURE, run)
@@ -127,7 +127,7 @@ def test_what_is_not_valid_or_within_noise_has_no_price(
 
 def lines_of(run: Run) -> dict[str, list[str]]:
     """The printed value, the value here and its rung, by the question."""
-    table = breitbart.make(run)
+    table = papers.einstein_at_home(run)
     assert table
     return {plain(row[0]): [*map(plain, row[1:4])] for row in table.rows}
 

@@ -23,12 +23,10 @@ from hypothesis import strategies as st
 from bounds import bounded
 from builders import DATA, GPU_RUN, NAME, case, context2, measurement
 from ladder_run import gpu_run
-from strata import cli
+from strata import cli, reference
 from strata.interop import Target
 from strata.interop.plain_csv import encode
-from strata.reference import PublishedLatency, ReferenceTableError, read_bibliography
-from strata.reference._files import folder as reference_folder
-from strata.reference._files import read
+from strata.reference import ReferenceTableError, read_bibliography
 from strata.run import RunError, case_id, load_run
 
 COUNT = int(os.environ.get("STRATA_FUZZ", "0"))
@@ -285,11 +283,11 @@ def test_members_of_other_tools(
 @some(100)
 def test_bytes_of_reference_files(room: Path, cuts: list[tuple[int, bytes]]) -> None:
     table = room / "latency.csv"
-    table.write_bytes(cut((reference_folder() / "latency.csv").read_bytes(), cuts))
+    table.write_bytes(cut((reference.folder() / "latency.csv").read_bytes(), cuts))
     with suppress(ReferenceTableError):
-        list(read(table, PublishedLatency))
+        reference.read(table, reference.LATENCY)
     sources = room / "sources.bib"
-    sources.write_bytes(cut((reference_folder() / "sources.bib").read_bytes(), cuts))
+    sources.write_bytes(cut((reference.folder() / "sources.bib").read_bytes(), cuts))
     with suppress(ReferenceTableError):
         read_bibliography(sources)
 

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from builders import GPU_RUN, HOST_RUN
 from strata import figures
 from strata.cli import main
-from strata.figures import _style
-from strata.figures._heading import LINES, MOST, Heading, fitted, heading_of
+from strata.figures import _image, _style
+from strata.figures._image import LINES, fitted, sources_of
 from strata.run import load_run
 
 FIGURE = next(one for one in figures.discover() if one.name == "layout_latency")
@@ -26,24 +26,17 @@ ODD = {
 }
 
 
-def sources(device: str, *, name: str = RUN.context.run) -> Heading:
-    """The heading of a run of such a device."""
-    of = replace(RUN.context.device, name=device)
-    return heading_of(
-        FIGURE.title, [replace(RUN, context=replace(RUN.context, device=of, run=name))]
-    )
-
-
 @pytest.mark.parametrize("name", ODD.values(), ids=ODD)
 def test_no_name_is_cut_or_lies_on_another_word(name: str) -> None:
     figure = Figure(figsize=(5, 3))
-    with _style.styled(), _style.headed(figure, sources(name, name=f"run-{name}")) as area:
-        assert area
+    device = replace(RUN.context.device, name=name)
+    run = replace(RUN, context=replace(RUN.context, device=device, run=f"run-{name}"))
+    with _style.styled(), _image.headed(figure, FIGURE.title, sources_of([run])) as area:
         for text in figure.texts:
             assert text.get_text().count("\n") < LINES
             assert text.get_window_extent().x1 <= figure.bbox.x1
             assert text.get_window_extent().y1 <= area.y1 * figure.dpi
-        assert b"<script" not in _style.saved(figure, "svg", area)
+        assert b"<script" not in _image.saved(figure, "svg", area)
     assert not figure.texts
 
 
@@ -51,12 +44,6 @@ def test_what_does_not_fit_ends_with_a_mark() -> None:
     assert fitted("t " * 900, 350, 10, "bold").endswith("…")
     assert fitted("n" * 900, 350, 7).endswith("…")
     assert fitted("short", 350, 7) == "short"
-
-
-def test_of_many_runs_the_first_are_named_and_the_others_counted() -> None:
-    heading = heading_of("x", [RUN] * (MOST + 3))
-    own = f"{RUN.context.device.name}, run {RUN.context.run}"
-    assert heading == ("x", [*[own] * MOST, "and 3 more runs"])
 
 
 @pytest.mark.parametrize("command", ["report", "compare"])

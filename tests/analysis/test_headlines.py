@@ -114,22 +114,15 @@ def words(run: Run) -> list[str]:
     return [plain(one).replace("\u00a0", " ") for one in sentences.sentences(run)]
 
 
-def test_a_level_is_the_middle_of_what_it_alone_serves(chip: Run) -> None:
-    found = atlas.latencies(chip)
-    rows = {level: one.row for level, one in found.items()}
-    assert {level: (row.value, row.count("footprint")) for level, row in rows.items()} == {
-        "shared": (23, 4096),
-        "l1": (32, 4096),
-        "l2": (281, 1 << 20),
-        "dram": (690, 4 * L2),
-    }
-    reach = atlas.tlb_reach(chip)
-    assert reach
-    assert reach.bytes == 16 * L2
-
-
 GATE = [("level", "failed", "from elsewhere")]
 LEVELS = {
+    "the middle of what a level alone serves": (
+        {"global_ca": {4096: 32, 8192: 33, 1 << 24: 280}, "shared": {4096: 23},
+         "global_cg": {4096: 270, 1 << 20: 281, L2: 500, 2 * L2: 670, 4 * L2: 690, 8 * L2: 710,
+                       32 * L2: 900}},
+        {times * L2: 280 if times <= 16 else 500 for times in (2, 4, 8, 16, 64)},
+        {"": {"shared": 23, "l1": 32, "l2": 281, "dram": 690}},
+    ),
     "no knee: memory is up to sixteen times L2": (
         {"global_cg": {3 * L2 // 2: 500, 2 * L2: 670, 16 * L2: 690, 17 * L2: 900, 18 * L2: 900}},
         {}, {"global_cg": {"dram": 670}},
@@ -231,11 +224,8 @@ to the host (256 MiB); from pageable memory 9.00 GB/s to the device (256 MiB).
 """
 
 
-def test_a_chip_in_words(chip: Run) -> None:
+def test_a_chip_in_words_whose_numbers_know_their_rows(chip: Run) -> None:
     assert words(chip) == IN_WORDS.splitlines()
-
-
-def test_every_number_of_a_sentence_knows_its_row(chip: Run) -> None:
     for sentence in sentences.sentences(chip):
         loose = "".join(part for part in sentence if isinstance(part, str))
         for name in ("L1", "L2", "fp32", "fp64", "of 128"):
@@ -268,7 +258,25 @@ def test_what_else_is_said_of_an_l2_a_cpu_and_an_empty_run(tmp_path: Path) -> No
     assert words(run) == ["Read bandwidth at most: L1 500 GB/s (0.5 B/cycle per core)."]
 
 
-def test_shared_memory_of_another_sm_stands_beside_that_of_the_own(tmp_path: Path) -> None:
+def told(found: Iterable[headlines.Headline]) -> list[tuple[str, str, str]]:
+    def words(sentence: Sentence) -> str:
+        return plain(sentence).replace("\u00a0", " ")
+
+    return [(one.what, words(one.value), words(one.remark)) for one in found]
+
+
+def test_the_first_numbers_of_a_chip(chip: Run, tmp_path: Path) -> None:
+    assert told(headlines.headlines(chip)) == [
+        ("L1 latency", "32.00 cycles", "shared memory 23.00 cycles"),
+        ("L2 latency", "281.0 cycles", "near 290.0, far 488.0, mean 389.0"),
+        ("DRAM latency", "690.0 cycles (345 ns)", "chains of 128 MiB to 512 MiB"),
+        ("L1 bandwidth, reading", "33.0 TB/s", "33.0 B/cycle per SM"),
+        ("L2 bandwidth, reading", "9.00 TB/s", "9.0 B/cycle per SM"),
+        ("DRAM bandwidth, reading", "4.70 TB/s", "98 % of the pin bandwidth"),
+        ("fp32 multiply-adds", "66.0 TFLOP/s", "99 % of lanes × clock"),
+        ("valid timed rows", "44 of 44 (100.0 %)", "no gate failed"),
+        ("cases measured", "27 of 27", "0 skipped, 0 failed"),
+    ]
     others = [
         case(
             [measurement("load_cycles", [cycles], method="clock64_slope")],
@@ -277,25 +285,8 @@ def test_shared_memory_of_another_sm_stands_beside_that_of_the_own(tmp_path: Pat
         )
         for cluster, distance, cycles in ((2, 1, 192), (8, 0, 33), (8, 4, 205), (8, 1, 193))
     ]
-    found = {one.what: one for one in headlines.headlines(load(tmp_path, CHIP + others))}
-    remark = plain(found["L1 latency"].remark).replace("\u00a0", " ")
-    assert remark == "shared memory 23.00 cycles, another SM's 205.0 cycles"
-
-
-def test_the_first_numbers_of_a_chip(chip: Run) -> None:
-    found = {one.what: (plain(one.value), plain(one.remark)) for one in headlines.headlines(chip)}
-    shown = {key: tuple(word.replace("\u00a0", " ") for word in two) for key, two in found.items()}
-    assert shown == {
-        "L1 latency": ("32.00 cycles", "shared memory 23.00 cycles"),
-        "L2 latency": ("281.0 cycles", "near 290.0, far 488.0, mean 389.0"),
-        "DRAM latency": ("690.0 cycles (345 ns)", "chains of 128 MiB to 512 MiB"),
-        "L1 bandwidth, reading": ("33.0 TB/s", "33.0 B/cycle per SM"),
-        "L2 bandwidth, reading": ("9.00 TB/s", "9.0 B/cycle per SM"),
-        "DRAM bandwidth, reading": ("4.70 TB/s", "98 % of the pin bandwidth"),
-        "fp32 multiply-adds": ("66.0 TFLOP/s", "99 % of lanes × clock"),
-        "valid timed rows": ("44 of 44 (100.0 %)", "no gate failed"),
-        "cases measured": ("27 of 27", "0 skipped, 0 failed"),
-    }
+    first, *_ = told(headlines.headlines(load(tmp_path / "clusters", CHIP + others)))
+    assert first[2] == "shared memory 23.00 cycles, another SM's 205.0 cycles"
 
 
 @pytest.mark.parametrize("folder", [GPU_RUN, HOST_RUN, COUNTED_RUN])
@@ -313,13 +304,6 @@ def test_headlines_are_at_most_ten_and_how_far_to_trust_them(folder: Path) -> No
     ]
 
 
-def told(found: Iterable[headlines.Headline]) -> list[tuple[str, str, str]]:
-    def words(sentence: Sentence) -> str:
-        return plain(sentence).replace("\u00a0", " ")
-
-    return [(one.what, words(one.value), words(one.remark)) for one in found]
-
-
 def pair(ratio: float, clock: float, *, noise: str = "passed", n: int = 0) -> dict[str, Any]:
     """A case that two timers timed, at a clock in GHz."""
     found = [
@@ -333,15 +317,15 @@ def pair(ratio: float, clock: float, *, noise: str = "passed", n: int = 0) -> di
 def test_the_eleventh_number_is_left_out(tmp_path: Path) -> None:
     lines = [*CHIP, pair(1.01, 1.9), rung_case("naive", 1e12, SINGLE, layout="aos")]
     lines += [layout_case("soa", 50, bandwidth=2e12), geometry("l1", 217, 256)]
-    found = [one.what for one in headlines.headlines(load2(tmp_path, lines, device__l2_bytes=L2))]
-    assert found[6:] == [
+    run = load2(tmp_path / "eleven", lines, device__l2_bytes=L2)
+    assert [one.what for one in headlines.headlines(run)][6:] == [
         "cache sizes", "best layout in L1", "fp32 multiply-adds", "n-body interactions",
         "timers, largest disagreement", "valid timed rows", "cases measured",
     ]  # fmt: skip
-    lines.append(stream("shared", 16, 33e12))
-    lines.append(stream("l3", 16, 3e12))
-    found = [one.what for one in headlines.headlines(load2(tmp_path, lines, device__l2_bytes=L2))]
-    assert found[-4:-3] == ["fp32 multiply-adds"]  # core clock and n-body had no place left
+    lines += [stream("shared", 16, 33e12), stream("l3", 16, 3e12)]
+    run = load2(tmp_path / "twelve", lines, device__l2_bytes=L2)
+    # core clock and n-body had no place left
+    assert headlines.headlines(run)[-4].what == "fp32 multiply-adds"
 
 
 def geometry(level: str, kib: float, reported: float, *, noise: str = "passed") -> dict[str, Any]:
@@ -385,57 +369,7 @@ def test_the_best_layout_of_a_chip_is_that_of_its_farthest_level(tmp_path: Path)
     ]
     assert told(headlines.best_layout(load(tmp_path / "none", []))) == []
     (near,) = told(headlines.best_layout(load(tmp_path / "near", lines[2:])))
-    assert near == (
-        "best layout in L1",
-        "soa",
-        "9.00 TB/s of useful data; alone: soa; none of DRAM",
-    )
-
-
-STRIDE = {"operation": "load", "pattern": "stride", "width": 4}
-ATOMIC = {"operation": "add_int", "returns": "yes", "space": "shared"}
-ANSWERS: dict[str, tuple[list[tuple[dict[str, Any], dict[str, float]]], str]] = {
-    "coalescing": (
-        [({"width": 4, "stride": 1, "misalignment": 0},
-          {"sectors_per_request": 4, "warp_load_cycles": 4.5}),
-         ({"width": 4, "stride": 2, "misalignment": 0},
-          {"sectors_per_request": 8, "warp_load_cycles": 9}),
-         ({"width": 4, "stride": 32, "misalignment": 0},
-          {"sectors_per_request": 32, "warp_load_cycles": 58})],
-        "sectors in 4.50 cycles at a stride of 1 and 32 sectors in 58.00 cycles at a stride of 32.",
-    ),
-    "bank_conflicts": (
-        [({**STRIDE, "stride": 1}, {"shared_load_latency": 23, "warp_access_cycles": 1}),
-         ({**STRIDE, "stride": 32}, {"shared_load_latency": 85, "warp_access_cycles": 32}),
-         ({**STRIDE, "operation": "store", "stride": 1}, {"warp_access_cycles": 2})],
-        " at a stride of 1 and 85.00 cycles alone and 32.00 cycles among others at a stride of 32.",
-    ),
-    "instruction_cost": (
-        [({"operation": "ffma", "ilp": 4, "warps_per_sm": 32}, {"operation_cycles": 1}),
-         ({"operation": "ffma", "ilp": 1, "warps_per_sm": 1}, {"operation_cycles": 4}),
-         ({"operation": "dfma", "ilp": 1, "warps_per_sm": 1}, {"operation_cycles": 8})],
-        "instruction: fp32 multiply-add 4.00 cycles and fp64 multiply-add 8.00 cycles.",
-    ),
-    "atomics": (
-        [({**ATOMIC, "target": "same"}, {"atomic_latency": 94}),
-         ({**ATOMIC, "target": "disjoint"}, {"atomic_latency": 32}),
-         ({**ATOMIC, "returns": "no", "target": "same"}, {"atomic_latency": 1})],
-        "memory 32.00 cycles on a separate word and 94.00 cycles where all use one word.",
-    ),
-}  # fmt: skip
-"""Cases of a benchmark, each with its axes and values, and the end of their sentence."""
-
-
-@pytest.mark.parametrize("benchmark", ANSWERS)
-def test_an_answer_in_words(tmp_path: Path, benchmark: str) -> None:
-    cases, expected = ANSWERS[benchmark]
-    lines = [
-        case([measurement(name, [value]) for name, value in values.items()],
-             benchmark=benchmark, params=axes)
-        for axes, values in cases
-    ]  # fmt: skip
-    (said,) = words(load(tmp_path, lines))
-    assert said.endswith(expected)
+    assert near[1:] == ("soa", "9.00 TB/s of useful data; alone: soa; none of DRAM")
 
 
 def test_the_headline_of_the_ladder_is_the_fastest_valid_rung_of_one_gpu(tmp_path: Path) -> None:
@@ -463,34 +397,24 @@ def test_the_best_layout_is_that_of_fewest_cycles_and_of_most_bandwidth(tmp_path
     ]
 
 
-def test_timers_are_told_by_the_pair_that_agrees_least_and_clocks_by_the_middle(
-    tmp_path: Path,
-) -> None:
+def test_timers_clocks_and_cases(tmp_path: Path) -> None:
     clocks = [(1.9, "passed"), (1.5, "passed"), (1.8, "passed"), (9.9, "failed")]
     lines = [
         pair(ratio, clock, noise=noise, n=n)
         for n, (ratio, (clock, noise)) in enumerate(zip((1.01, 0.97, 1, 1), clocks, strict=True))
     ]
-    run = load(tmp_path, lines)
-    what = "timers, largest disagreement"
-    worst = "\N{MINUS SIGN}3.00 %"
+    lines += [
+        case([], params={"n": 5 + n}, status=status, reason="why")
+        for n, status in enumerate(("skipped", "skipped", "failed"))
+    ]
+    run = load(tmp_path / "gpu", lines)
+    what, worst = "timers, largest disagreement", "\N{MINUS SIGN}3.00 %"
     assert told(headlines.timers(run)) == [(what, worst, "1 of 4 pairs beyond 2 %")]
     assert told(headlines.core_clock(run)) == [("core clock", "1.80 GHz", "1.50 GHz to 1.90 GHz")]
-
-
-def test_cases_are_counted_by_their_status(tmp_path: Path) -> None:
-    lines = [
-        case([measurement()] * (status == "measured"), params={"n": n}, status=status,
-             reason="" if status == "measured" else "why")
-        for n, status in enumerate(("measured", "skipped", "skipped", "failed"))
-    ]  # fmt: skip
-    found = told(headlines.cases(load(tmp_path, lines)))
-    assert found == [("cases measured", "1 of 4", "2 skipped, 1 failed")]
-
-
-def test_time_stamps_are_no_clock_of_a_core(tmp_path: Path) -> None:
+    assert told(headlines.cases(run)) == [("cases measured", "4 of 7", "2 skipped, 1 failed")]
+    # Time stamps are no clock of a core.
     time_stamps = measurement("core_clock", [2.4e9], unit="Hz", method="tsc_over_monotonic")
     additions = measurement("core_clock", [3.2e9], unit="Hz", method="dependent_adds")
     lines = [case([time_stamps], n=1), case([time_stamps, additions], n=2)]
-    run = load(tmp_path, lines, backend="host")
+    run = load(tmp_path / "cpu", lines, backend="host")
     assert told(headlines.core_clock(run)) == [("core clock", "3.20 GHz", "3.20 GHz to 3.20 GHz")]

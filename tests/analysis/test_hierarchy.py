@@ -85,9 +85,9 @@ def test_the_reach_of_the_tlb_is_its_knee_or_what_could_be_walked(tmp_path: Path
     )
     flat = gpu(tmp_path / "flat", [tlb(size * L2, 280) for size in (2, 4, 8, 16, 32)])
     assert texts(hierarchy(flat), "dram")["reach"] == "≥ 2 GiB"
-    (said,) = map(plain, sentences.tlb_reach(flat))
+    (said,) = map(plain, sentences.PARTS["the reach of the TLB"](flat))
     assert said == "The TLB reaches 2\u00a0GiB or more: no longer chain could be measured."
-    assert not list(sentences.tlb_reach(gpu(tmp_path / "none", [PARTITION])))
+    assert not list(sentences.PARTS["the reach of the TLB"](gpu(tmp_path / "none", [PARTITION])))
 
 
 def test_bytes_per_cycle_are_by_the_clock_of_the_kernel(tmp_path: Path) -> None:

@@ -20,9 +20,7 @@ from builders import (
     predicted,
 )
 from charts import caption_of
-from plots import bars_of, hollow_of, labels_of, plot_named, plotted, points_of
-from strata import model
-from strata.figures import layouts
+from plots import bars_of, hollow_of, labels_of, plot_named, plotted
 from strata.run import load_run
 
 ALONE, MOVED, PROOF, LATENCY, BANDWIDTH = map(
@@ -65,8 +63,6 @@ def test_bars_reach_their_values_and_arithmetic_no_further(
         assert whiskers_of(figure) == [*(spread or (100, 100))]
     words = caption_of(ALONE, run)
     assert f"one warp at a time {where}" in words
-    assert ("Whiskers" in words) == bool(spread)
-    assert "Hatched" in words
 
 
 def test_an_invalid_bar_is_hollow_and_named(tmp_path: Path) -> None:
@@ -87,58 +83,6 @@ def test_one_line_per_layout_and_hollow_markers_apart(figure: Any, invalid: int)
         assert len(drawn.axes) == 6
         assert labels_of(drawn) == ["aos", "soa", "aoas", "soaoas", "aosoa32"]
         assert sum(len(hollow_of(ax)) for ax in drawn.axes) == invalid
-
-
-def test_lines_pass_through_the_medians_at_their_warps() -> None:
-    run = load_run(GPU_RUN)
-    expected = [
-        (point.warps, point.row.value / 1e12)
-        for point in model.curves(run.rows, "useful_bandwidth")
-        if (point.level, point.fields, point.layout) == ("l1", "all", "aos")
-    ]
-    with plotted(BANDWIDTH, run) as drawn:
-        (line,) = (line for line in drawn.axes[0].lines if line.get_label() == "aos")
-        assert np.allclose(points_of(line), expected)
-
-
-@pytest.mark.parametrize(
-    ("best", "words"), [(4.1e12, "TB/s"), (412e9, "GB/s"), (3e6, "MB/s"), (12, "B/s")]
-)
-def test_bandwidth_has_the_unit_that_fits(tmp_path: Path, best: float, words: str) -> None:
-    run = load(tmp_path, [layout_case("aos", bandwidth=best, cores="all")])
-    with plotted(BANDWIDTH, run) as drawn:
-        assert drawn.axes[0].get_ylabel() == f"useful bandwidth ({words})"
-
-
-@pytest.mark.parametrize(
-    ("sizes", "words"),
-    [
-        ((32, 32), "bandwidth: 32 threads at 2 of 2 points."),
-        ((32, 64), "bandwidth: 32 threads at 1, 64 threads at 1 of 2 points."),
-    ],
-)
-def test_block_sizes_are_named(tmp_path: Path, sizes: tuple[int, int], words: str) -> None:
-    lines = [
-        layout_case("aos", 9, cores="all", warps_per_sm=2**place, block_size=size)
-        for place, size in enumerate(sizes)
-    ]
-    caption = caption_of(LATENCY, load(tmp_path, lines))
-    assert words in caption
-    assert "the number of warps on each SM, all at work." in caption
-
-
-def test_a_band_ends_a_little_beyond_the_best_of_its_level() -> None:
-    data = BANDWIDTH.data(load_run(GPU_RUN))
-    best = data.value[data.level == data.level[0]].max()
-    shown = data.copy()
-    shown.loc[0, "high"] = 10 * best
-    cut = layouts.bounded(shown)
-    assert cut[0] == pytest.approx(layouts.BEYOND * best)
-    assert [*cut[1:]] == [*data.high[1:]]
-    assert "at 1 points, single samples are beyond" in BANDWIDTH.caption(shown)
-    assert "Bands end" not in BANDWIDTH.caption(data)
-    # Percentiles over warps, of the other figure, are no outliers.
-    assert "Bands end" not in caption_of(LATENCY, load_run(GPU_RUN))
 
 
 # --- traffic, and proof of the level --------------------------------------------------------------

@@ -72,17 +72,6 @@ def test_each_level_has_the_latency_of_a_walk_inside_it(tmp_path: Path) -> None:
     assert found["dram"].row.quantity == "load_time"
 
 
-def test_what_is_invalid_or_walked_by_all_has_no_say(tmp_path: Path) -> None:
-    lines = [
-        walk("shared", 1024, 12e-9),
-        walk("shared", 2048, 99e-9, failed=True),
-        walk("shared", 4096, 99e-9, cores="several"),
-    ]
-    found = little.latencies(load(tmp_path, lines))
-    assert {level: one.seconds for level, one in found.items()} == {"shared": 12e-9}
-    assert little.latencies(load(tmp_path / "empty", [])) == {}
-
-
 def test_device_memory_is_the_median_from_2_to_16_times_the_l2(tmp_path: Path) -> None:
     lines = [walk("global_cg", times * L2, times * 1e-9) for times in (1, 2, 4, 16, 32, 64)]
     assert little.latencies(load(tmp_path, lines))["dram"].seconds == pytest.approx(4e-9)
@@ -122,7 +111,7 @@ def test_the_line_is_in_the_figure_and_its_data(tmp_path: Path) -> None:
     with plotted(FIGURE, run) as figure:
         (law,) = (one for one in lines_of(figure) if one.get_label() == "Little's law")
         assert [y for _, y in points_of(law)] == pytest.approx(
-            [SMS * x / 140e-9 / 1e12 for x, _ in points_of(law)]
+            [SMS * x / 140e-9 for x, _ in points_of(law)]
         )
     caption = caption_of(FIGURE, run)
     assert "Little's law" in caption

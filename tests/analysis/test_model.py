@@ -19,7 +19,7 @@ from builders import (
 )
 from strata import model
 from strata.model import counted, layouts, units
-from strata.run import Run, load_run
+from strata.run import load_run
 
 
 def spread(low: float, high: float) -> list[dict[str, Any]]:
@@ -39,39 +39,6 @@ def loaded(
     )
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """Two layouts in L1: soa in half the cycles of aos, at up to three times its bandwidth."""
-    return load(
-        tmp_path,
-        [
-            layout_case("soa", 50, extra=spread(48, 55)),
-            layout_case("aos", 100, extra=spread(95, 110)),
-            loaded("aos", 8, 32, 1e12),
-            loaded("soa", 8, 32, 2e12),
-            loaded("soa", 8, 256, 3e12, cycles=40),
-        ],
-    )
-
-
-def test_bars_take_every_core_and_the_smallest_block(tmp_path: Path) -> None:
-    lines = [
-        layout_case("aos", 1, block_size=256, cores="all"),
-        layout_case("aos", 2, block_size=32, cores="all"),
-        layout_case("aos", 3, cores="one"),
-        layout_case("aos", 4, warps_per_sm=2, cores="all"),
-    ]
-    (bar,) = layouts.latency_bars(load(tmp_path, lines).rows)
-    assert bar.cycles.value == 2
-
-
-def test_curves_stand_at_the_block_size_of_best_bandwidth(run: Run) -> None:
-    points = {p.layout: p for p in layouts.curves(run.rows, "useful_bandwidth")}
-    assert (points["soa"].block_size, points["soa"].row.value) == (256, 3e12)
-    cycles = {p.layout: p for p in layouts.curves(run.rows, "warp_read_cycles")}
-    assert (cycles["soa"].block_size, cycles["soa"].row.value) == (256, 40)
-
-
 def test_spread_of_a_curve_is_percentiles_or_else_the_range(tmp_path: Path) -> None:
     line = layout_case("aos", [9, 10, 12], extra=spread(8, 20)[:2], bandwidth=5, cores="all")
     rows = load(tmp_path, [line]).rows
@@ -79,12 +46,6 @@ def test_spread_of_a_curve_is_percentiles_or_else_the_range(tmp_path: Path) -> N
     assert (cycles.low, cycles.high) == (8, 20)
     (without,) = layouts.curves([r for r in rows if "_p" not in r.quantity], "warp_read_cycles")
     assert (without.low, without.high) == (9, 12)
-
-
-def test_factors_compare_with_aos(run: Run) -> None:
-    aos, soa = layouts.layout_results(run.rows)
-    assert (aos.latency_factor, aos.bandwidth_factor) == (1, 1)
-    assert (soa.latency_factor, soa.bandwidth_factor) == (2, 3)
 
 
 def test_invalid_rows_never_enter_a_comparison(tmp_path: Path) -> None:
@@ -122,23 +83,6 @@ def test_sentence_says_what_was_left_out(tmp_path: Path) -> None:
         "data. Left out, invalid: aos alone."
     )
     assert far == "DRAM: Left out, invalid: every layout alone."
-
-
-def test_agreement_is_the_ratio_to_the_in_kernel_clock(tmp_path: Path) -> None:
-    line = case(
-        [
-            measurement("load_cycles", [200], method="event_slope"),
-            measurement("load_cycles", [100], method="clock64_slope"),
-            measurement("load_cycles", [101], method="graph_slope", noise="failed"),
-            measurement("load_cycles", [5], method="wall", unit="s"),
-            measurement("other", [5], method="wall"),
-        ],
-        benchmark="timer_check",
-        params={"residency": "l2"},
-    )
-    event, graph = model.agreements(load(tmp_path, [line]).rows)
-    assert (event.ratio, event.valid, event.level) == (2, True, "l2")
-    assert (graph.ratio, graph.valid) == (1.01, False)
 
 
 OPEN = ("level", "unverified", "level unverified: not counted yet")
@@ -212,15 +156,6 @@ def test_a_valid_count_stands_before_invalid_ones(tmp_path: Path) -> None:
     assert not found["soa"].row.valid
 
 
-def test_the_net_count_stands_where_the_chip_has_the_quantity_too(tmp_path: Path) -> None:
-    line = layout_case("aos", residency="l2", gates=[OPEN])
-    gross = count("sectors_per_read", 300, method="l1tex__t_sectors.ratio")
-    for place, found in enumerate([[gross, count(value=196)], [count(value=196), gross]]):
-        run = load2(tmp_path / f"{place}", [line, counts(line, found), traffic("7.x", "aos", 7)])
-        (mark,) = [m for m in counted.moved(run.rows) if m.counted]
-        assert mark.ratio == 7
-
-
 # --- levels
 
 
@@ -270,12 +205,6 @@ def test_model_check_counts_gates_and_finds_every_difference(tmp_path: Path) -> 
     assert counted.model_words(check) == (
         "Model: prediction and count agree in 2 of 5 cases; 3 not equal."
     )
-
-
-def test_shares_need_not_equal_the_prediction_to_the_last_digit(tmp_path: Path) -> None:
-    line = layout_case(gates=[OPEN])
-    shares = [count("l1_hit_share", 0.999, unit="1"), predicted("l1_hit_share", 1, unit="1")]
-    assert counted.model_check(load2(tmp_path, [line, counts(line, shares)])).differences == ()
 
 
 def test_a_last_digit_is_no_difference_and_one_sector_in_a_million_is(tmp_path: Path) -> None:
@@ -341,22 +270,6 @@ NB = units.SPACE
 )
 def test_quantity(value: float, unit: str, text: str) -> None:
     assert units.quantity(value, unit) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(28.0, "28"), (2.2857, "2.29"), (0.0, "0"), (1234567.0, f"1{units.THIN}234{units.THIN}567")],
-)
-def test_count_is_whole_where_it_can_be(value: float, text: str) -> None:
-    assert units.count(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(46.8, "46.8"), (96.0, "96"), (311.4, "311"), (1234.4, "1234"), (12345, "12.3k"), (2e6, "2M")],
-)
-def test_short_fits_above_a_bar(value: float, text: str) -> None:
-    assert units.short(value) == text
 
 
 @pytest.mark.parametrize(

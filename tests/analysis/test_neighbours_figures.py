@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from builders import case, count, load2, measurement
 from charts import caption_of, data_of
-from plots import bars_of, check_texts_of, hollow_of, labels_of, plot_named, plotted, points_of
+from plots import bars_of, hollow_of, labels_of, plot_named, plotted, points_of
 from strata.model.units import count as grouped
 from strata.run import Run
 
@@ -104,10 +104,12 @@ def test_a_line_for_each_rung_in_the_order_of_the_ladder(tmp_path: Path) -> None
         assert [name.get_text().split(" · ")[0] for name in ax.get_yticklabels()] == [
             "serial", "openmp", "cpu grid", "cpu packed", "cell array",
         ]  # fmt: skip
-        assert [bar.get_width() for bar in bars_of(figure)] == pytest.approx([1, 2, 6, 8, 9])
-        assert ax.get_xlabel() == "agent steps (10⁶/s)"
+        assert [bar.get_width() for bar in bars_of(figure)] == pytest.approx(
+            [1e6, 2e6, 6e6, 8e6, 9e6]
+        )
+        assert ax.get_xlabel() == "agent steps (1/s)"
         assert titles([ax]) == ["boids, uniform, radius 50"]
-        assert "6   3.00× openmp   2.86 tests" in [text.get_text() for text in ax.texts]
+        assert "6.00\u00a0M/s   3.00× openmp   2.86 tests" in [text.get_text() for text in ax.texts]
     lines = data_of(LADDER, run)
     steps = [line["speedup_over_it"] for line in lines]
     assert steps == ["", "2.0", "3.0", "", "1.5"], "over as many agents"
@@ -122,22 +124,7 @@ def test_the_best_valid_choice_of_a_rung_is_drawn(tmp_path: Path) -> None:
     )  # fmt: skip
     assert ["cells=0" in line["case"] for line in data_of(LADDER, run)] == [False, True]
     caption = caption_of(LADDER, run)
-    assert "Tests:" in caption
-    assert "over the rung" not in caption
     assert "openmp, boids, uniform, radius 50" in caption
-
-
-def test_a_panel_for_each_problem_and_spread(tmp_path: Path) -> None:
-    run = run_of(
-        tmp_path, rung("cpu_grid", 3e6), rung("cpu_grid", 1e6, spread="clustered"),
-        rung("cpu_grid", 2e6, problem="list", world="fit", agents=32768),
-    )  # fmt: skip
-    with plotted(LADDER, run) as figure:
-        check_texts_of(figure)
-        names = ["boids, clustered, radius 50", "boids, uniform, radius 50", "list, uniform"]
-        assert titles(figure.axes) == names
-        assert figure.axes[2].get_xlabel() == "neighbours (10⁶/s)"
-        assert bars_of(figure)[2].get_width() == pytest.approx(14)
 
 
 def test_steps_and_tests_against_the_cells_of_each_rung(tmp_path: Path) -> None:
@@ -148,30 +135,11 @@ def test_steps_and_tests_against_the_cells_of_each_rung(tmp_path: Path) -> None:
     )  # fmt: skip
     name = f"cpu grid, {grouped(4096)}"
     with plotted(WORK, run) as figure:
-        check_texts_of(figure)
         upper, lower = figure.axes
         assert labels_of(figure) == [name, f"cpu packed, {grouped(4096)}"]
         assert values(upper, name) == [pytest.approx((n, 1e6 * n / 4096)) for n in (6, 12, 24)]
         assert [tests for _, tests in values(lower, name)] == pytest.approx([20 / 7] * 3)
     assert [line["cells"] for line in data_of(WORK, run)] == ["6", "12", "24", "6", "12"]
-
-
-def test_a_column_for_each_world_and_hollow_invalid_cells(tmp_path: Path) -> None:
-    cases = [
-        rung("cpu_grid", 1e6 * cells, cells=cells, world=world, agents=agents)
-        for world in (50, 100)
-        for agents in (4096, 16384)
-        for cells in (6, 12, 23, 24)
-    ]
-    cases[0]["gates"] = [{"gate": "model", "verdict": "failed", "detail": "off"}]
-    run = run_of(tmp_path, *cases)
-    with plotted(WORK, run) as figure:
-        check_texts_of(figure)
-        assert titles(figure.axes[:2]) == [f"boids, uniform, radius {n}" for n in (50, 100)]
-        assert labels_of(figure) == [f"cpu grid, {grouped(n)}" for n in (4096, 16384)]
-        assert [*figure.axes[2].get_xticks()] == [6, 12, 23], "24 would overlap 23"
-        assert [cells for cells, _ in hollow_of(figure.axes[0])] == [6]
-    assert f"cpu grid, {grouped(4096)}, 6 cells, boids" in caption_of(WORK, run)
 
 
 def test_a_line_for_each_rung_by_agents(tmp_path: Path) -> None:
@@ -181,11 +149,10 @@ def test_a_line_for_each_rung_by_agents(tmp_path: Path) -> None:
         rung("cpu_grid", 6e6, agents=16384), rung("openmp", 2e6),
     )  # fmt: skip
     with plotted(SCALE, run) as figure:
-        check_texts_of(figure)
         (ax,) = figure.axes
         assert labels_of(figure) == ["serial", "cpu grid"], "openmp has one number of agents"
-        assert values(ax, "serial") == [pytest.approx((4096, 1)), pytest.approx((16384, 0.3))]
-        assert [rate for _, rate in values(ax, "cpu grid")] == pytest.approx([5, 6])
+        assert values(ax, "serial") == [pytest.approx((4096, 1e6)), pytest.approx((16384, 3e5))]
+        assert [rate for _, rate in values(ax, "cpu grid")] == pytest.approx([5e6, 6e6])
     caption = caption_of(SCALE, run)
     assert "Dotted" not in caption
     assert "published" not in caption, "for a CPU"
@@ -213,7 +180,7 @@ def test_the_least_limit_is_drawn(
     assert found == pytest.approx(wanted)
     with plotted(SCALE, run) as figure:
         rates = [rate for _, rate in values(figure.axes[0], "serial")]
-        assert rates == pytest.approx([7e3 if place else 1e3] * 2)
+        assert rates == pytest.approx([7e9 if place else 1e9] * 2)
         assert labels_of(figure)[-1] == "limit"
     assert "Dotted" in caption_of(SCALE, run)
 
@@ -230,12 +197,11 @@ def test_published_rates_are_open_marks_beside_a_gpu(tmp_path: Path) -> None:
     ]  # fmt: skip
     run = run_of(tmp_path, *rungs, backend="cuda")
     with plotted(SCALE, run) as figure:
-        check_texts_of(figure)
         of = {ax.get_title("left"): ax for ax in figure.axes}
         seed = values(of["boids, uniform, radius 200"], "Breitbart 2008, GeForce 8800 GTS")
-        assert seed == [(16384, 0.344064), (32768, 1.96608), (262144, 1.31072)]
+        assert seed == [(16384, 344064), (32768, 1966080), (262144, 1310720)]
         circles = values(of["circles, uniform"], "FLAME GPU 2, H100 PCIe")
-        assert circles == [pytest.approx((1_000_000, 472.1))]
+        assert circles == [pytest.approx((1_000_000, 472.1e6))]
         assert values(of["list, uniform"], "nvalchemi, H100 SXM")
         assert not hollow_of(of["boids, clustered, radius 50"]), "nothing is published"
     caption = caption_of(SCALE, run)

@@ -7,7 +7,7 @@ from test_neighbours_figures import stories
 
 from builders import case, load2, measurement
 from strata.model.text import plain
-from strata.report.tables import neighbours_seed
+from strata.report.tables import papers
 from strata.run import Run
 
 
@@ -34,13 +34,13 @@ def run_of(folder: Path, *lines: dict[str, Any]) -> Run:
 
 def lines_of(run: Run) -> dict[str, tuple[str, str]]:
     """The value here and its rung, by the beginning of the question."""
-    table = neighbours_seed.make(run)
+    table = papers.neighbour_search(run)
     assert table
     return {plain(row[0]).partition(" (")[0]: (plain(row[2]), plain(row[3])) for row in table.rows}
 
 
 def test_without_a_case_of_any_there_is_no_table(tmp_path: Path) -> None:
-    assert neighbours_seed.make(run_of(tmp_path, rung("tile", 9e3, 4096, 50))) is None
+    assert papers.neighbour_search(run_of(tmp_path, rung("tile", 9e3, 4096, 50))) is None
 
 
 def test_each_number_is_redone_by_the_rungs_that_it_is_of(tmp_path: Path) -> None:

@@ -8,10 +8,8 @@ from test_chase_figures import translation
 
 from builders import write_run
 from figure_images import RUNS, run_of
-from plots import check_texts_of, labels_of, plot_named, plotted
-from strata import figures
+from plots import plot_named
 from strata.cli import main
-from strata.figures import _style
 from strata.figures._drawing import image
 
 TLB = plot_named("tlb")
@@ -43,29 +41,6 @@ def test_an_svg_has_text_and_no_style_for_its_page() -> None:
     assert ">footprint of the chain</text>" in svg
     assert "<style" not in svg
     assert set(re.findall(r'https?://[^/"]+', svg)) == {"http://www.w3.org"}
-
-
-@pytest.mark.parametrize(
-    "word", ["$\\frac{1}{", "_x^", "\x1b[31m\u202e", "</svg><script>", "漢" * 9]
-)
-def test_odd_names_are_drawn_as_they_are(word: str) -> None:
-    data = TLB.data(run_of(H200)).assign(curve=word)
-    with _style.styled():
-        figure = TLB.plot(data)
-        assert len(labels_of(figure)) == 1
-        assert b"<script" not in _style.saved(figure, "svg")
-        assert _style.saved(figure, "pdf")
-
-
-@pytest.mark.parametrize("width", [3.3, 7.0])
-@pytest.mark.parametrize("name", [one.name for one in figures.discover()])
-def test_a_figure_fits_a_column_and_a_page(name: str, width: float) -> None:
-    figure = plot_named(name)
-    for run in filter(figure.has, map(run_of, RUNS)):
-        with plotted(figure, run, width) as drawn:
-            if width == 7 or len(drawn.axes) == 1:  # several panels side by side need a page
-                check_texts_of(drawn, apart=width == 7)
-            assert drawn.get_figwidth() == width
 
 
 def test_one_figure_is_written_by_a_command(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from copy import copy
 from functools import cache
 from typing import Any
 
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 
 from builders import row
 from charts import caption_of, data_of, run_with
-from plots import check_texts_of, labels_of, lines_of, plot_named, plotted, points_of
+from plots import labels_of, lines_of, plot_named, plotted, points_of
 from strata import reference
 from strata.figures._plot import Plot
 from strata.figures.published import LATENCIES
@@ -18,19 +19,14 @@ from strata.model import Cited, Table, atlas, plain, tables
 from strata.reference import published
 from strata.reference.published import Mark
 from strata.report import tables as report_tables
-from strata.report.tables import (
-    breitbart_costs,
-    published_geometry,
-    published_instructions,
-    vandenbraak_matrix,
-)
+from strata.report.tables import papers
 from strata.run import Row
 
 FIGURES = [*map(plot_named, ("published_latency", "published_bandwidth", "published_constant"))]
 LATENCY = FIGURES[0]
-TABLES = [module.make for module in (
-    vandenbraak_matrix, breitbart_costs, published_instructions, published_geometry,
-)]  # fmt: skip
+TABLES = [
+    papers.matrix_addition, papers.instruction_costs, papers.instruction_latencies, papers.caches
+]  # fmt: skip
 MIB = 2**20
 L2 = 40 * MIB
 BYTES = 3 * 128 * MIB
@@ -157,8 +153,6 @@ def every() -> tuple[Row, ...]:
 def test_the_figure_is_drawn_and_its_caption_lists_its_sources(figure: Plot) -> None:
     """A page lists the sources that its texts cite: a number in a drawing alone would dangle."""
     made_up = run_with(every())
-    with plotted(figure, made_up) as drawn:
-        check_texts_of(drawn)
     marks = figure.data(made_up)["_mark"]
     keys = {mark.published.origin.keys[0] for mark in marks if mark.published}
     assert f"Sources: {reference.cite(*keys)}." in caption_of(figure, made_up)
@@ -232,7 +226,7 @@ def test_published_latencies_are_as_printed() -> None:
 
 def test_what_is_no_load_or_has_no_cycles_is_left_out() -> None:
     for mark in (mark for panel in published.LATENCIES for mark in marks_of(panel)):
-        assert isinstance(mark.published, reference.PublishedLatency)
+        assert mark.published
         assert mark.published.unit == "cycles"
         assert not any(word in mark.published.metric for word in ("conflict", "store", "mean"))
     assert "G80 (GeForce 8800)" not in {mark.gpu for mark in marks_of("dram")}  # cycles per warp
@@ -295,15 +289,18 @@ def test_rates_are_made_comparable() -> None:
     assert bandwidth_of("l2", "A100 PCIe 40GB") == pytest.approx([2007.9 / 108])  # over its SMs
     assert bandwidth_of("shared", "GTX 480") == pytest.approx([4 * 15.94])  # words of 4 B
     assert bandwidth_of("dram_read", "H100 PCIe") == pytest.approx([100 * 1942 / 2039, 97.5], 1e-3)
-    copy = bandwidth_of("dram_copy", "K80 (one GPU, ECC off)")
-    assert copy == pytest.approx([100 * 203.91 / 240.5])
+    copied = bandwidth_of("dram_copy", "K80 (one GPU, ECC off)")
+    assert copied == pytest.approx([100 * 203.91 / 240.5])
     gib = bandwidth_of("dram_read", "H100 SXM 80GB")
     assert gib == pytest.approx([100 * 2561.0 * 2**30 / 1e9 / 3352.3])
     known = [one for one in reference.bandwidths() if one.level == "dram" and one.unit == "GB/s"]
     rate = next(filter(published._comparable, known))
     for unit, scale in {"TB/s": 1e3, "GiB/s": 2**30 / 1e9}.items():
-        other = published._comparable(replace(rate, value=rate.value / scale, unit=unit))
-        assert other == pytest.approx(published._comparable(rate)), "in any unit"
+        other = copy(rate)
+        vars(other).update(value=rate.value / scale, unit=unit)
+        assert published._comparable(other) == pytest.approx(published._comparable(rate)), (
+            "in any unit"
+        )
 
 
 def test_rates_that_cannot_be_made_comparable_are_left_out() -> None:
@@ -334,7 +331,7 @@ def columns_of(table: Table, name: str) -> dict[str, str]:
 
 
 def test_instructions_are_compared_with_the_same_ones() -> None:
-    table = made(published_instructions.make)
+    table = made(papers.instruction_latencies)
     volta = columns_of(table, f"V100 {reference.cite('jia2018volta')}")
     assert (volta["FADD"], volta["IMAD"], volta["DFMA"], volta["MUFU.RSQ"]) == ("4", "5", "8", "–")
     pascal = columns_of(table, f"P100 {reference.cite('jia2018volta')}")
@@ -349,7 +346,7 @@ def test_instructions_are_compared_with_the_same_ones() -> None:
 
 
 def test_the_costs_of_the_g80_are_beside_ours() -> None:
-    table = made(breitbart_costs.make)
+    table = made(papers.instruction_costs)
     assert [plain(line[1]) for line in table.rows] == [
         *["4"] * 7, "16", "16", "0", "≥4", "400 - 600", "≥ 0 (cached)", "400 - 600 (else)",
         "4 + possible waiting time",
@@ -371,7 +368,7 @@ def test_the_costs_of_the_g80_are_beside_ours() -> None:
 
 
 def test_caches_are_beside_their_sources() -> None:
-    table = made(published_geometry.make)
+    table = made(papers.caches)
     size, behind = columns_of(table, "L1"), columns_of(table, "the one behind it")
     assert size["here"] == "217\u00a0KiB"
     assert [plain(table.rows[0][at]) for at in (4, 5, 8)] == [
@@ -388,7 +385,7 @@ def test_caches_are_beside_their_sources() -> None:
 
 def matrix(*rows: Row) -> list[list[str]]:
     """The columns of the table of matrix additions."""
-    table = vandenbraak_matrix.make(run_with(rows))
+    table = papers.matrix_addition(run_with(rows))
     assert table is not None
     return [[plain(line[at]) for line in table.rows] for at in range(9)]
 

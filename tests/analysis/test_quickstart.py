@@ -40,23 +40,31 @@ echo ./strata >build/strata
 """
 
 
+def script(
+    folder: Path, name: str, programs: dict[str, str], **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """The result of a script of tools/ among programs that do next to nothing."""
+    for part in ("tools", "bin", "build"):
+        (folder / part).mkdir()
+    for copied in (name, "common.sh"):
+        shutil.copy(ROOT / "tools" / copied, folder / "tools")
+    for program, text in programs.items():
+        (folder / program).write_text(text)
+        (folder / program).chmod(0o755)
+    return subprocess.run(
+        [folder / "tools" / name], capture_output=True, text=True, check=False,
+        env={**os.environ, **environment},
+    )  # fmt: skip
+
+
 def quickstart(folder: Path, status: int, offline: str = "") -> subprocess.CompletedProcess[str]:
     """The result of the script if the build makes that program, whose run ends so."""
-    (folder / "tools").mkdir()
-    (folder / "build").mkdir()
-    for name in ("quickstart.sh", "common.sh"):
-        shutil.copy(ROOT / "tools" / name, folder / "tools")
-    for name, text in {
-        "tools/build.sh": BUILD, "tools/setup.sh": SETUP, "strata": STRATA
-    }.items():  # fmt: skip
-        (folder / name).write_text(text)
-        (folder / name).chmod(0o755)
-    (folder / "build/python").write_text(sys.executable)
+    programs = {"tools/build.sh": BUILD, "tools/setup.sh": SETUP, "strata": STRATA}
+    programs["build/python"] = sys.executable
     source = os.pathsep.join([f"{ROOT / 'analysis/src'}", os.environ.get("PYTHONPATH", "")])
-    return subprocess.run(
-        [folder / "tools/quickstart.sh"], capture_output=True, text=True, check=False,
-        env={**os.environ, "STATUS": f"{status}", "STRATA_OFFLINE": offline, "PYTHONPATH": source,
-             "PYTHONIOENCODING": "utf8"},
+    return script(
+        folder, "quickstart.sh", programs, STATUS=f"{status}", STRATA_OFFLINE=offline,
+        PYTHONPATH=source, PYTHONIOENCODING="utf8",
     )  # fmt: skip
 
 
@@ -71,10 +79,7 @@ def test_it_prints_map_and_page_and_builds_the_rest_last(tmp_path: Path, status:
     drawn = map_text.text([hierarchy(load_run(MEASURED))]).splitlines()
     assert before[-len(drawn) :] == drawn
     assert ("some case failed" in done.stderr) == bool(status)
-
-
-def test_it_measures_before_it_installs_python_packages(tmp_path: Path) -> None:
-    quickstart(tmp_path, 0)
+    # It measures before it installs Python packages.
     assert (tmp_path / "calls").read_text().splitlines() == [
         "setup build", "build strata", "strata run", "setup run", "strata report", "strata summary",
         "build strata-access",
@@ -105,20 +110,10 @@ def test_it_ends_without_a_page_where_nothing_was_measured(tmp_path: Path) -> No
 
 def build(folder: Path, architecture: str = "") -> subprocess.CompletedProcess[str]:
     """What tools/build.sh does on a machine with nvcc and without a GPU; its calls are in calls."""
-    (folder / "tools").mkdir()
-    (folder / "bin").mkdir()
-    (folder / "build").mkdir()
-    for name in ("build.sh", "common.sh"):
-        shutil.copy(ROOT / "tools" / name, folder / "tools")
     log = f'#!/bin/sh\necho "$*" >>{folder}/calls\n'
-    for name, text in {"cmake": log, "nvcc": log, "nvidia-smi": "#!/bin/sh\nexit 9\n"}.items():
-        (folder / "bin" / name).write_text(text)
-        (folder / "bin" / name).chmod(0o755)
-    return subprocess.run(
-        [folder / "tools/build.sh"], capture_output=True, text=True, check=False,
-        env={**os.environ, "ARCH": architecture,
-             "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"},
-    )  # fmt: skip
+    programs = {"bin/cmake": log, "bin/nvcc": log, "bin/nvidia-smi": "#!/bin/sh\nexit 9\n"}
+    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return script(folder, "build.sh", programs, ARCH=architecture, PATH=path)
 
 
 def test_a_login_node_is_told_how_to_build_for_a_gpu_elsewhere(tmp_path: Path) -> None:

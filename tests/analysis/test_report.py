@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from builders import (
     COUNTED_RUN,
@@ -28,11 +30,12 @@ from builders import (
     predicted,
     strata_process,
 )
-from strata import figures
+from strata import figures, reference
 from strata.figures import _drawing as drawing
 from strata.model.truth import load_run
+from strata.report import all_rows, sentences, tables
 from strata.report import page as report
-from strata.report import sentences, tables
+from strata.report.citations import Citations
 from strata.report.questions import AS_FILES
 from strata.run import Run, RunError
 from strata.run.private import without_paths
@@ -46,61 +49,59 @@ class Page(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.loads: list[str] = []
+        self.ids, self.links, self.loads, self.open = (list[str]() for _ in range(4))
         self.tags: Counter[str] = Counter()
-        self.open: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags[tag] += 1
-        if tag not in self.VOID:
-            self.open.append(tag)
+        self.open += [] if tag in self.VOID else [tag]
         for name, value in attrs:
             if name == "id":
                 self.ids.append(value or "")
-            elif name in ("href", "xlink:href"):
-                (self.loads if tag == "link" else self.links).append(value or "")
-            elif name in self.LOADS:
+            elif name in ("href", "xlink:href") and tag != "link":
+                self.links.append(value or "")
+            elif name in (*self.LOADS, "href"):
                 self.loads.append(value or "")
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in ("p", "li", "td", "tr", "th", "dt", "dd") and self.open[-1] != tag:
-            return
-        assert self.open.pop() == tag
+        if tag not in ("p", "li", "td", "tr", "th", "dt", "dd") or self.open[-1] == tag:
+            assert self.open.pop() == tag
+
+
+def written(folder: Path, *runs: Run) -> str:
+    """The page of runs."""
+    return report.write(runs, folder).read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of the synthetic GPU run."""
-    out = tmp_path_factory.mktemp("one")
-    return report.write([load_run(GPU_RUN)], out).parent
+    return report.write([load_run(GPU_RUN)], tmp_path_factory.mktemp("one")).parent
 
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of two runs on different devices."""
-    out = tmp_path_factory.mktemp("both")
-    return report.write([load_run(GPU_RUN), load_run(HOST_RUN)], out).parent
-
-
-def text(folder: Path) -> str:
-    return (folder / "report.html").read_text(encoding="utf-8")
+    runs = [load_run(GPU_RUN), load_run(HOST_RUN)]
+    return report.write(runs, tmp_path_factory.mktemp("both")).parent
 
 
 @pytest.fixture(scope="module")
 def counted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a run with counts."""
-    out = tmp_path_factory.mktemp("counted")
-    return report.write([load_run(COUNTED_RUN)], out).parent
+    return report.write([load_run(COUNTED_RUN)], tmp_path_factory.mktemp("counted")).parent
 
 
 @pytest.fixture(params=["one", "both", "counted"])
 def folder(request: pytest.FixtureRequest) -> Path:
-    """Each of the two reports."""
+    """Each of the reports."""
     value: Path = request.getfixturevalue(request.param)
     return value
+
+
+def text(folder: Path) -> str:
+    return (folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_the_page_loads_nothing_and_every_link_lands(folder: Path) -> None:
@@ -144,12 +145,15 @@ def test_figures_are_inline_and_beside_the_page(one: Path) -> None:
     assert len(tables) % 2 == 0
 
 
+def opened(packed: str) -> dict[str, Any]:
+    columns: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(packed)))
+    return columns
+
+
 def unpacked(page: str, key: str = "r1") -> dict[str, Any]:
     """All rows as the script of the page reads them."""
-    found = re.search(rf'<script [^>]*id="{key}-packed">([^<]*)</script>', page)
-    assert found
-    columns: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(found[1])))
-    return columns
+    (packed,) = re.findall(rf'<script [^>]*id="{key}-packed">([^<]*)</script>', page)
+    return opened(packed)
 
 
 def test_runs_have_their_rows_in_sections_of_their_own(both: Path) -> None:
@@ -200,18 +204,18 @@ def test_counters_section_says_why_nothing_was_counted_or_a_gate_failed(
     changes = {"state": "unavailable", "reason": "see /home/someone/x", "mend": "run as root"}
     inner = {f"counters__{key}": value for key, value in changes.items()}
     run = load2(tmp_path / "a", [layout_case()], **inner)
-    page = report.write([run], tmp_path / "out").read_text("utf-8")
+    page = written(tmp_path / "out", run)
     assert "Nothing was counted: see …/x. To fix: run as root." in counters_section(page)
     line = layout_case()
     found = counts(line, [count(), predicted()], gates=[("model", "failed", "7 requests, not 8")])
-    page = report.write([load2(tmp_path / "b", [line, found])], tmp_path / "b").read_text("utf-8")
+    page = written(tmp_path / "out", load2(tmp_path / "b", [line, found]))
     assert "7 requests, not 8" in counters_section(page)
 
 
 def test_warnings_of_the_build_are_at_the_top(one: Path, tmp_path: Path) -> None:
     assert '<strong class="dirty">DIRTY</strong>' in text(one)
     assert "does not reproduce these numbers" in text(one)
-    page = report.write([load(tmp_path, [layout_case()])], tmp_path / "out").read_text("utf-8")
+    page = written(tmp_path / "out", load(tmp_path, [layout_case()]))
     assert 'class="notice"' not in page
 
 
@@ -226,38 +230,24 @@ def test_gates_invalid_rows_skips_and_failures_are_listed(one: Path) -> None:
     assert re.search(r"<td>timer</td><td[^>]*>105</td><td[^>]*bad[^>]*>1</td>", page)
 
 
-@pytest.mark.parametrize(
-    ("found", "shown"),
-    [
-        ("/home/someone/src/strata/sweeps/x.yaml", "…/x.yaml"),
-        ("g++ -I/opt/cuda/include -O3", "g++ -I…/include -O3"),
-        ("cannot open '/home/a/b c'", "cannot open '…/b c'"),
-        (r"C:\Users\someone\runs", "…/runs"),
-        ("micro/layout_read/cuda/layout=soa", "micro/layout_read/cuda/layout=soa"),
-        ("sweeps/quick.yaml", "sweeps/quick.yaml"),
-        ("5 reads/s / 3", "5 reads/s / 3"),
-    ],
-)
-def test_paths_of_the_machine_are_cut(found: str, shown: str) -> None:
-    assert without_paths(found) == shown
-
-
 def test_report_holds_no_path_of_the_machine(tmp_path: Path) -> None:
-    gate = [("code", "unverified", "no /usr/local/cuda/bin/cuobjdump")]
-    failed = layout_case("soa") | {
-        "status": "failed",
-        "reason": "see /home/someone/core.1",
-        "measurements": [],
+    shown = {
+        "/home/someone/src/strata/sweeps/x.yaml": "…/x.yaml",
+        "g++ -I/opt/cuda/include -O3": "g++ -I…/include -O3",
+        "cannot open '/home/a/b c'": "cannot open '…/b c'",
+        r"C:\Users\someone\runs": "…/runs",
     }
+    shown |= {text: text for text in ("micro/x/cuda/a=b", "sweeps/quick.yaml", "5 reads/s / 3")}
+    assert [without_paths(text) for text in shown] == [*shown.values()]
+    gate = [("code", "unverified", "no /usr/local/cuda/bin/cuobjdump")]
+    failed = {"status": "failed", "reason": "see /home/someone/core.1", "measurements": []}
     run = load(
-        tmp_path,
-        [layout_case(gates=gate), failed],
+        tmp_path, [layout_case(gates=gate), layout_case("soa") | failed],
         command=["/home/someone/build/strata", "run", "--out", "/home/someone/runs"],
-        sweep__file="/home/someone/my.yaml",
-        strata__compiler="/usr/lib/ccache/g++ 12.2",
-    )
-    out = report.write([run], tmp_path / "out").parent
-    for path in out.rglob("*"):
+        sweep__file="/home/someone/my.yaml", strata__compiler="/usr/lib/ccache/g++ 12.2",
+    )  # fmt: skip
+    written(tmp_path / "out", run)
+    for path in (tmp_path / "out").rglob("*"):
         if path.is_file():
             content = path.read_bytes()
             for secret in (b"/home", b"someone", b"/usr", f"{tmp_path}".encode()):
@@ -268,7 +258,7 @@ def test_text_of_a_run_cannot_become_markup(tmp_path: Path) -> None:
     evil = "<script>alert(1)</script>"
     gate = [("timer", "failed", evil)]
     run = load(tmp_path, [layout_case(gates=gate)], device__name=evil, device__fact=evil)
-    page = report.write([run], tmp_path / "out").read_text("utf-8")
+    page = written(tmp_path / "out", run)
     assert evil not in page
     assert Page(page).tags["script"] == 2  # the program, and the rows
     assert evil in json.dumps(unpacked(page))
@@ -278,21 +268,16 @@ def test_table_that_differs_from_the_samples_is_noticed(tmp_path: Path) -> None:
     run = load(tmp_path, [layout_case("aos", 100)])
     table = run.folder / "measurements.csv"
     table.write_text(table.read_text().replace(",100.0,,", ",99.0,,"))
-    page = report.write([load_run(run.folder)], tmp_path / "out").read_text("utf-8")
+    page = written(tmp_path / "out", load_run(run.folder))
     assert "violates its contract" in page
     assert "value is 99.0, the samples give 100" in page
 
 
 def test_unfinished_run_says_what_is_missing(tmp_path: Path) -> None:
-    header = context()
     cases = [layout_case("aos")["case"], layout_case("soa")["case"]]
-    run = load(
-        tmp_path,
-        [layout_case("aos")],
-        state="interrupted",
-        sweep=header["sweep"] | {"cases": cases},
-    )
-    page = report.write([run], tmp_path / "out").read_text("utf-8")
+    sweep = context()["sweep"] | {"cases": cases}
+    run = load(tmp_path, [layout_case("aos")], state="interrupted", sweep=sweep)
+    page = written(tmp_path / "out", run)
     assert "The run is interrupted" in page
     assert "1 cases of the sweep were not reached" in page or "1 case of the sweep was" in page
 
@@ -329,7 +314,7 @@ def test_a_figure_that_fails_is_left_out_and_named(
     broken = replace(sound, name="broken", title="Broken", caption=fail)
     monkeypatch.setattr(figures, "discover", lambda: [broken, sound])
     monkeypatch.setattr(drawing, "cores", lambda: cores)
-    page = report.write([load_run(HOST_RUN)], tmp_path / "out").read_text("utf-8")
+    page = written(tmp_path / "out", load_run(HOST_RUN))
     assert "&#39;Broken&#39; failed and is left out: ArithmeticError: no &lt;number&gt;" in page
     assert "ArithmeticError" in caplog.text
     assert [path.stem for path in (tmp_path / "out" / "data").iterdir()] == ["layout_latency"]
@@ -342,22 +327,22 @@ def test_a_table_or_sentence_that_fails_is_left_out_and_named(
         raise ArithmeticError(f"no {run.context.backend} <number>")
 
     every = tables.discover()
-    monkeypatch.setattr(tables, "discover", lambda: [*every, fail])
+    monkeypatch.setattr(tables, "discover", lambda: {**every, fail: 400})
     monkeypatch.setattr(sentences, "PARTS", {"nothing": fail, **sentences.PARTS})
     run = load(tmp_path, [layout_case("aos", 100), layout_case("soa", 50)])
-    page = report.write([run], tmp_path / "out").read_text("utf-8")
+    page = written(tmp_path / "out", run)
     notices = re.findall(r'<p class="notice"><strong>Note.</strong> (.*)</p>', page)
     why = "failed and is left out: ArithmeticError: no cuda &lt;number&gt;"
-    assert notices == [f"What the run shows about nothing {why}", f"The table of {__name__} {why}"]
+    table = f"The table of {__name__}.fail {why}"
+    assert notices == [f"What the run shows about nothing {why}", table]
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
     assert "soa is the cheapest layout" in re.sub("<[^>]*>", "", page)
     assert (tmp_path / "out" / "tables" / "layout_read.md").is_file()
 
 
 def test_a_page_grows_by_a_few_bytes_a_row(tmp_path: Path) -> None:
-    program = DATA / "make_synthetic.py"
-    arguments = [sys.executable, f"{program}", "--rows", "30000", f"{tmp_path}"]
-    subprocess.run(arguments, check=True, capture_output=True)
+    program = [sys.executable, f"{DATA}/make_synthetic.py", "--rows", "30000", f"{tmp_path}"]
+    subprocess.run(program, check=True, capture_output=True)
     run = load_run(next(tmp_path.iterdir()))
     assert len(run.rows) == 30_000
     page = report.make([run], ["svg"])["report.html"].decode()
@@ -373,3 +358,72 @@ def test_the_page_shows_25_figures_beside_those_of_papers() -> None:
     known = {figure.name: figure.paper for figure in figures.discover()}
     assert known.keys() >= AS_FILES
     assert sum(not paper and name not in AS_FILES for name, paper in known.items()) == 25
+
+
+# --- all rows in one text: nothing lost, nothing twice --------------------------------------------
+
+
+def test_every_row_comes_back() -> None:
+    rows = load_run(COUNTED_RUN).rows
+    found = opened(all_rows.pack(rows))
+    cases = [case for case in found["cases"] for _ in range(case[2])]
+    several = [place for place, row in enumerate(rows) if row.samples > 1]
+    assert len(cases) == len(rows)
+    for place, row in enumerate(rows):
+        quantity, unit, provenance, method = found["heads"][found["head"][place]]
+        valid, reasons = found["notes"][found["note"][place]]
+        assert (quantity, unit, method) == (row.quantity, row.unit, row.method)
+        assert (provenance, valid, reasons) == (row.provenance, row.valid, row.reasons)
+        assert cases[place][0] == row.benchmark
+        assert found["value"][place] == pytest.approx(row.value, rel=1e-6)
+        assert found["n"][place] == row.samples
+    for at, place in enumerate(several):
+        row = rows[place]
+        ends = [found[name][at] for name in ("low", "high", "least", "most")]
+        wanted = [row.ci_low, row.ci_high, row.minimum, row.maximum]
+        assert ends == pytest.approx(wanted, rel=1e-6)
+
+
+def test_counts_keep_their_digits_and_reasons_are_shown_as_on_the_page(tmp_path: Path) -> None:
+    gate = [("timer", "failed", "see /home/a/b")]
+    run = load(tmp_path, [layout_case("aos", 123_456_789_012, gates=gate)])
+    found = opened(all_rows.pack(run.rows, without_paths))
+    assert found["value"] == [123_456_789_012]
+    assert found["notes"] == [[False, "timer: see …/b"]]
+    assert opened(all_rows.pack([]))["value"] == []
+
+
+@given(st.sets(st.integers(0, 60)))
+def test_spans_name_each_place_once(places: set[int]) -> None:
+    found: list[int] = []
+    for part in filter(None, all_rows.spans(places).split(",")):
+        low, _, high = part.partition("-")
+        found += range(int(low), int(high or low) + 1)
+    assert found == sorted(place + 1 for place in places)
+
+
+# --- what a page cites is what it lists -----------------------------------------------------------
+
+
+def test_a_page_cites_known_sources_and_has_a_bibtex_entry_for_each() -> None:
+    cites, keys = Citations(), ("siegel2009gravit", "wilt2013handbook", "david2003order")
+    first, second, third = (reference.source(key).number for key in keys)
+    link = '<a href="#source-{0}">{0}</a>'.format
+    found = cites.link(f"as in [{first}] & [{first}, {second}]")
+    assert found == f"as in [{link(first)}] &amp; [{link(first)}, {link(second)}]"
+    assert [one.number for one in cites.used()] == sorted({first, second})
+    assert cites.cite("david2003order") == f"[{link(third)}]"
+    assert cites.bibtex().count("@") == 3
+    assert "@book{david2003order," in cites.bibtex()
+    with pytest.raises(KeyError):
+        cites.cite("nobody1900nothing")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[9999]", f"GPU [{'1' * 5000}]", "[\u0661]", "samples[1]", "[a]", "[1.5]", "x[0][2]", "[]"],
+)
+def test_other_brackets_are_left_alone(text: str) -> None:
+    cites = Citations()
+    assert cites.link(text) == text
+    assert cites.used() == []

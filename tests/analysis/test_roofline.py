@@ -10,7 +10,7 @@ import pytest
 from matplotlib.axes import Axes
 
 from builders import case, context2, count, counts, load2, measurement, strata, write_run
-from plots import hollow_of, labels_of, plot_named
+from plots import labels_of, plot_named
 from strata.figures import _style
 from strata.figures import roofline as drawing
 from strata.report.roofline import write
@@ -289,32 +289,45 @@ def test_an_uncounted_rung_is_nominal_at_the_bytes_that_it_cannot_do_without(
     assert shown(tmp_path / "b", *ceilings(), *lines, nominal=False) == ()
 
 
-def test_several_gpus_have_no_common_roof(tmp_path: Path) -> None:
-    lines = rung(1e13, at({"l2": 300}), name="several_gpus", gpus=1)
-    lines += rung(1e13, at({"l2": 300}), name="registers", gpus=2)
-    assert shown(tmp_path, *ceilings(), *lines) == ()
-
-
-def test_the_best_valid_row_of_any_operation_is_the_roof(tmp_path: Path) -> None:
+def test_the_best_valid_row_of_any_operation_within_its_limit_is_the_roof(tmp_path: Path) -> None:
     lines = [
         bandwidth("l2", 12e12, operation="triad"),
         bandwidth("l2", 99e12, operation="copy", noise="failed"),
         bandwidth("shared", 31e12),
+        bandwidth("dram", 4.2e12, share=1.02, operation="write"),
         arithmetic("fp32", 2 * PEAK, form="steady", noise="failed"),
-        *rung(1e13, at({"l2": 300})),
+        *rung(1e13, at({"l2": 300}), noise="failed"),
+        *rung(1e13, at({"l2": 300}), name="several_gpus", gpus=1),
     ]
     found = shown(tmp_path, *ceilings(), *lines)
-    assert named(found, "fp32").value == PEAK
-    assert named(found, "L2, triad").value == 12e12
-    assert named(found, "L2, triad").how == "triad, 16 B wide"
-    assert named(found, "L1, shared, read").value == 31e12
-
-
-def test_a_rate_beyond_its_limit_is_no_roof_where_another_is(tmp_path: Path) -> None:
-    beyond = bandwidth("dram", 4.1e12, share=1.01, width=8)
-    write = bandwidth("dram", 4.2e12, share=1.02, operation="write")
-    found = shown(tmp_path, *ceilings(), beyond, write, *rung(1e13, at({"l2": 300})))
+    roofs = {name: named(found, name).value for name in ("fp32", "L2, triad", "L1, shared, read")}
+    assert roofs == {"fp32": PEAK, "L2, triad": 12e12, "L1, shared, read": 31e12}
     assert named(found, "DRAM, read").value == BANDWIDTHS["dram"]
+    assert [(one.kernel, one.valid) for one in points_of(found)] == [("tiled", False)] * 2
+
+
+def test_tensor_cores_are_ceilings_of_their_types(tmp_path: Path) -> None:
+    def rate(value: float, **params: str) -> Line:
+        usual = {"instruction": "wgmma", "type": "fp16", "shape": "n256", "a": "shared"}
+        usual |= {"measure": "rate", "sparsity": "dense", "data": "random"}
+        found = [timed("operations_per_second", value, "operation/s")]
+        return case(found, benchmark="tensor_rate", params=usual | params)
+
+    lines = [
+        rate(8e14),
+        rate(6e14, instruction="mma", shape="largest"),
+        rate(9e14, data="zeros"),
+        rate(16e14, sparsity="sparse"),
+        rate(4e14, type="tf32"),
+        rate(16e14, type="int8"),  # no floating-point operations
+    ]
+    found = shown(tmp_path, *ceilings(), *lines, *rung(1e13, at({"l2": 300})))
+    fp16 = named(found, "fp16, tensor cores")
+    assert (fp16.value, fp16.how) == (8e14, "wgmma, shape n256, A in shared")
+    assert fp16.bounds
+    assert not fp16.roof  # of kernels that do not multiply matrices
+    assert named(found, "tf32, tensor cores").value == 4e14
+    assert not [one for one in ceilings_of(found) if "int8" in one.name]
 
 
 def test_an_invalid_ceiling_bounds_nothing_and_is_named(tmp_path: Path) -> None:
@@ -427,16 +440,6 @@ def test_theoretical_ceilings_come_from_the_rows_and_the_device(tmp_path: Path) 
     assert named(found, "DRAM, read").value == pytest.approx(4e12 / 32)
 
 
-def test_invalid_counts_make_an_invalid_point(tmp_path: Path) -> None:
-    found = shown(tmp_path, *ceilings(), *rung(1e13, at({"l2": 300}), noise="failed"))
-    assert not points(found)["l2"].valid
-    with drawn(found) as ax:
-        assert len(hollow_of(ax)) == 1
-    line, counted = rung(1e13, at({"l2": 300}))
-    counted["measurements"][0]["noise"]["verdict"] = "failed"
-    assert not points(shown(tmp_path / "b", *ceilings(), line, counted))["l2"].valid
-
-
 # --- instructions, profiled kernels ---------------------------------------------------------------
 
 
@@ -518,17 +521,6 @@ def timed_whole(
 def drawn(found: Sequence[Entry], form: Form = FLOP) -> Iterator[Axes]:
     with _style.styled():
         yield plot_named(form.name).plot(drawing.data_of(form, found)).axes[0]
-
-
-def test_of_two_sizes_the_usual_is_drawn_and_the_other_in_the_data_alone(tmp_path: Path) -> None:
-    lines = [*rung(10e12, at({"l2": 300}), bodies=8 * BODIES), *rung(18e12, at({"l2": 200}))]
-    lines += rung(20e12, at({"l2": 300}), name="naive", bodies=8 * BODIES)
-    found = shown(tmp_path, *ceilings(), *lines)
-    (other,) = {one.size for one in points_of(found) if one.size}
-    assert f"In the data file alone: {other}." in caption(found)
-    drawn_points = [one for mine in drawing.shown(points_of(found)).values() for one in mine]
-    assert not any(one.size for one in drawn_points)
-    assert {one.basis for one in drawn_points} == {"counted"}
 
 
 # --- the command ----------------------------------------------------------------------------------

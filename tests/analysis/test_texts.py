@@ -18,8 +18,7 @@ from strata.model.truth import fallen, judged, load_run
 from strata.report import headlines, map_text, sentences
 from strata.report import tables as report_tables
 from strata.roofline.forms import FLOP, INSTRUCTION
-from strata.roofline.table import table
-from strata.roofline.verdicts import entries, lacking, problems
+from strata.roofline.verdicts import entries, lacking, problems, table
 from strata.run import Run
 
 TEXTS = DATA / "texts"

@@ -55,16 +55,6 @@ def exact(alpha: float, beta: float) -> tm.Line:
     return line([alpha + beta * size for size in SIZES])
 
 
-def test_the_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
-    held = [0, 0]
-    for seed in range(200):
-        found = line(noisy(5e-6, 2e-11, 0.03, seed))
-        held[0] += found.alpha_interval.low <= 5e-6 <= found.alpha_interval.high
-        held[1] += found.beta_interval.low <= 2e-11 <= found.beta_interval.high
-    assert min(held) >= 180
-    assert max(held) < 200
-
-
 def test_intervals_are_those_of_scipy() -> None:
     sizes, seconds = np.array(SIZES[:5], float), np.array(noisy(5e-6, 2e-8, 0.03)[:5])
     found = tm.fit(sizes.tolist(), seconds.tolist())
@@ -78,31 +68,6 @@ def test_intervals_are_those_of_scipy() -> None:
     ends = [*found.alpha_interval, *found.beta_interval]
     wanted = np.column_stack([best - reach, best + reach]).ravel()
     assert ends == pytest.approx(wanted.tolist(), rel=1e-4)
-
-
-def test_dealt_errors_spread_and_centre_lines_as_the_fit_is_known() -> None:
-    sizes = (1e3, 1e4, 1e5, 1e6)
-    spreads, shifts = [], []
-    for seed in range(60):
-        some = 1 + 0.1 * np.random.default_rng(seed).standard_normal(4)
-        one = tm.fit(sizes, (some * (5e-6 + 2e-11 * np.array(sizes))).tolist())
-        assert one
-        alphas = tm._resampled(one, np.random.default_rng(1))[1]
-        error = (one.alpha_interval.high - one.alpha) / t.ppf(0.975, 2)
-        spreads.append(alphas.std() / error)
-        shifts.append((alphas.mean() - one.alpha) / error)
-    assert np.mean(spreads) == pytest.approx(1, abs=0.1)
-    assert np.mean(shifts) == pytest.approx(0, abs=0.02)
-
-
-def test_the_worst_prediction_is_the_one_furthest_off(tmp_path: Path) -> None:
-    found = tm.points(load(tmp_path, sweep(lambda size: 5e-6 + 2e-11 * size)).rows)
-    off = iter((1.1, 0.7, 1.2, 1.0))
-    told = [
-        point._replace(predicted=next(off) * point.row.value) if point.held_out else point
-        for point in found
-    ]
-    assert tm.worst_prediction(told) == pytest.approx(0.3)
 
 
 def test_small_and_large_sizes_weigh_the_same() -> None:
@@ -136,19 +101,24 @@ def test_a_crossing_is_where_the_lines_meet() -> None:
 
 def test_the_interval_of_a_crossing_holds_the_truth() -> None:
     held = 0
-    for seed in range(30):
+    for seed in range(200):
         many = line(noisy(1e-4, 2e-11, 0.03, seed))
         packed = line(noisy(1e-5, 1.1e-10, 0.03, seed + 1000))
         found = tm.break_even(many, packed)
         assert found is not None
         assert found.interval.low <= found.size <= found.interval.high
         held += found.interval.low <= 1e6 <= found.interval.high
-    assert held >= 25
+    assert 185 <= held < 198
 
 
 def test_held_out_sizes_are_predicted_and_not_fitted(tmp_path: Path) -> None:
     out = tm.held_out(SIZES)
-    lines = [transfer(size, (5e-6 + 2e-11 * size) * (1.5 if size in out else 1)) for size in SIZES]
+    lines = [
+        transfer(
+            size, (5e-6 + 2e-11 * size) * (1.5 if size == min(out) else 1.25 if size in out else 1)
+        )
+        for size in SIZES
+    ]
     found = tm.points(load(tmp_path, lines).rows)
     assert {point.bytes for point in found if point.held_out} == out
     (fitted,) = tm.lines(found).values()

@@ -81,11 +81,8 @@ def test_finds_a_row_that_the_samples_do_not_give(
     assert words in finding
 
 
-def test_last_digits_may_be_rounded_differently(run: Path) -> None:
-    assert edited(run, ",14.0,11.0,", ",14.000000000000002,11.0,") == ()
-
-
 def test_finds_rows_too_few_and_too_many(run: Path) -> None:
+    assert edited(run, ",14.0,11.0,", ",14.000000000000002,11.0,") == ()  # rounded elsewhere
     few, many = edited(run, ",clock64_slope,", ",event_slope,")
     assert "no row for warp_read_cycles by clock64_slope" in few
     assert "a row for warp_read_cycles by event_slope" in many
@@ -153,13 +150,6 @@ def test_finds_contradictions_of_a_context(
     cases = changes.get("sweep__cases", [AOS])
     stopped = load(tmp_path / "stopped", [layout_case()], state="interrupted", sweep__cases=cases)
     assert not any("complete run" in finding for finding in findings(stopped))
-
-
-def test_skipped_cases_have_no_rows(tmp_path: Path) -> None:
-    skipped = changed(layout_case(), {"status": "skipped", "reason": "no L3", "measurements": []})
-    run = load(tmp_path, [skipped, layout_case("soa")])
-    assert findings(run) == ()
-    assert {row.params["layout"] for row in run.rows} == {"soa"}
 
 
 jsonschema = pytest.importorskip("jsonschema")

@@ -201,7 +201,7 @@ class CountingTest(unittest.TestCase):
     def test_the_fastest_change_is_kept(self) -> None:
         said, done = self.mend("bytes")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(said["state"], "mended")
+        self.assertEqual(said["state"], "optimized")
         self.assertIn("16 threads in one", said["change"])
         tried = {one["change"]: one["mended_seconds"] for one in said["tried"]}
         self.assertEqual(len(tried), 4)

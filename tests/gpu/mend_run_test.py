@@ -1,4 +1,4 @@
-"""`strata access mend --run` keeps what is faster on a GPU, and nothing else.
+"""`strata access optimize --run` keeps what is faster on a GPU, and nothing else.
 
 mend_run_test.py STRATA SOURCE_FOLDER [unittest flags]
 """
@@ -50,7 +50,7 @@ class MendRunTest(unittest.TestCase):
         """What was kept is faster beyond chance in some launch, and slower in none."""
         self.assertGreaterEqual(len(said["tried"]), 1)
         faster = [one["change"] for one in said["tried"] if not one["why_not"]]
-        self.assertEqual(said["state"], "mended" if faster else "unchanged", said)
+        self.assertEqual(said["state"], "optimized" if faster else "unchanged", said)
         for one in said["tried"]:
             if one["why_not"]:
                 continue
@@ -60,7 +60,7 @@ class MendRunTest(unittest.TestCase):
     def test_what_is_faster_is_kept(self) -> None:
         said, status = self.mended(self.launch(1 << 18, 1 << 26))
         self.check(said)
-        self.assertEqual((said["state"], status), ("mended", 0), said)
+        self.assertEqual((said["state"], status), ("optimized", 0), said)
 
     def test_all_launches_have_a_say(self) -> None:
         said, status = self.mended(*[self.launch(blocks, 256 * blocks) for blocks in (2, 4096)])

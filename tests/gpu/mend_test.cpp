@@ -1,4 +1,4 @@
-// Kernels that `strata access mend` wrote, launched by the header that it wrote, leave what their
+// Kernels that `strata access optimize` wrote, launched by the header that it wrote, leave what their
 // originals leave: of random data, in shapes with ragged ends. tests/emulated runs this, too.
 #include "harness/cuda/buffer.hpp"
 

@@ -218,7 +218,11 @@ INSTANTIATE_TEST_SUITE_P(Ladder, EveryRung, testing::ValuesIn(names(false)),
 
 /// The error that so many GPUs, or parts on one, leave of a problem, by the rung's bound.
 Gate shared_error(const std::string& rung, const Problem& problem, std::uint32_t gpus) {
-  Asked asked{{{"layout", "soaoas"}, {"per_thread", "4"}, {"ratio", "1.25"}, {"sort_every", "1"}}};
+  Asked asked{{{"layout", "soaoas"},
+               {"per_thread", "4"},
+               {"ratio", "1.25"},
+               {"sort_every", "1"},
+               {"math", "exact"}}};
   const Bodies still = at_rest(generate(problem));
   Fleet fleet{asked.session(), problem, still, gpus, maker_of<MakeFleet>(rung)};
   return accuracy_gate(accuracy_of(rung_named(rung), problem.bodies,
@@ -226,7 +230,7 @@ Gate shared_error(const std::string& rung, const Problem& problem, std::uint32_t
 }
 
 TEST(Fleets, AreRightHoweverManyGpusShareTheWork) {
-  ASSERT_EQ(names(true).size(), 2U);
+  ASSERT_EQ(names(true).size(), 3U);
   for (const std::string& rung : names(true)) {
     for (const std::uint32_t gpus : {1U, 2U, 3U, 8U}) {
       for (const std::uint32_t bodies : {1U, 65U, 1025U, 20'000U}) {

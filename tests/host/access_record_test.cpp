@@ -16,6 +16,7 @@
 namespace strata::access {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 std::string text_of(const std::string& name) {
@@ -36,7 +37,7 @@ class AccessRecord : public testing::Test {
     for (auto& row : list_accesses(modules_.front(), launch.kernel))
       kernel.rows.push_back({.row = std::move(row)});
     for (int i = 0; i < times; ++i) {
-      add_launch(kernel, modules_.front().kernels[launch.kernel],
+      add_launch(kernel, modules_.front().kernels[launch.kernel], launch,
                  {.file = "runs/energies.yaml",
                   .seconds = 10,
                   .not_counted = counted == nullptr ? "not counted: why" : ""},
@@ -164,9 +165,9 @@ TEST_F(AccessRecord, ComparesTheOptimisedKernelWithTheSums) {
   EXPECT_EQ(value_of(whole, "optimised_wavefronts"), -1);  // it has no access of shared memory
   EXPECT_EQ(whole.gates.front().verdict, strata::Verdict::passed);
   EXPECT_EQ(value_of(records[6], "optimised_sectors"), -1);
-  EXPECT_THAT(table_of(made),
-              HasSubstr("Counted of energies.yaml as ptxas optimises it: 3000 sectors of global "
-                        "memory\n"));
+  EXPECT_THAT(table_of(made, {}),
+              AllOf(HasSubstr("Counted on a device: 5 of 5 as predicted\n"),
+                    HasSubstr("Counted as ptxas optimises it: 3000 sectors of global memory\n")));
   EXPECT_THAT(json_of(made), HasSubstr("\"not_counted\": null,\n          \"optimised\": {"));
 }
 
@@ -182,7 +183,7 @@ TEST_F(AccessRecord, JudgesNoAccessThatPtxasLeavesOut) {
     EXPECT_EQ(records[one].gates.front().verdict, strata::Verdict::unverified);
     EXPECT_EQ(records[one].gates.front().detail, "not counted: left out");
   }
-  EXPECT_THAT(table_of(made), HasSubstr("    not counted: left out\n"));
+  EXPECT_THAT(table_of(made, {}), HasSubstr("    not counted: left out\n"));
   EXPECT_THAT(json_of(made), HasSubstr("\"not_counted\": \"left out\""));
 }
 

@@ -1,5 +1,6 @@
 #include "micro/transfer/async_copy.cu"
 
+#include "example_gpu.hpp"
 #include "harness/base/error.hpp"
 #include "harness/model/word_patterns.hpp"
 #include "rows_of.hpp"
@@ -28,8 +29,7 @@ TEST(AsyncCopyTiles, StandApartAndLieWithinTheirFootprint) {
 }
 
 TEST(AsyncCopyTiles, LieInAQuarterOfL2OrFarBeyondIt) {
-  constexpr std::uint64_t mebi = 1U << 20U;
-  const GpuFacts gpu{.l2_bytes = 60 * mebi, .memory_bytes = 8192 * mebi};
+  const GpuFacts gpu = example_gpu();
   const auto footprint = [&](Residency residency) {
     const Tiles tiles = tiles_of({.residency = residency, .bytes = 1024}, gpu);
     return std::uint64_t{tiles.pitch} * tiles.count;
@@ -94,7 +94,7 @@ TEST(AsyncCopyRounds, AreWholeFifthsThatFillAllStages) {
 }
 
 TEST(AsyncCopyShared, KeepsOtherBlocksAwayWhereAllSmsAreAtWork) {
-  const GpuFacts gpu{.shared_per_sm = 233472, .shared_per_block = 232448};
+  const GpuFacts gpu = example_gpu();
   EXPECT_EQ(shared_bytes({.bytes = 1024}, gpu), 1024U);
   EXPECT_GT(2 * shared_bytes({.measure = Measure::bandwidth, .bytes = 1024}, gpu),
             gpu.shared_per_sm);

@@ -1,8 +1,7 @@
 #include "micro/compute/atomics.cu"
 
+#include "case_here.hpp"
 #include "example_gpu.hpp"
-#include "harness/record/device.hpp"
-#include "harness/run/case_runner.hpp"
 #include "micro/pattern/random_cycle.hpp"
 #include "rows_of.hpp"
 
@@ -209,28 +208,28 @@ TEST(AtomicsPlaces, OfAWarpAloneAreOfBothHalvesOfL2) {
     if (is_far) far.insert(i);
     cycles[i] = (is_far ? 590 : 379) + i % 7;
   }
-  const Homes homes = balanced(cycles);
+  const two_sides::Homes homes = two_sides::balanced(cycles);
   EXPECT_TRUE(homes.are_two);
   EXPECT_EQ(std::set(homes.order.begin(), homes.order.end()).size(), candidates);
   const auto first = homes.order.begin();
   EXPECT_EQ(std::count_if(first, first + places_alone, [&](auto i) { return far.contains(i); }),
             places_alone / 2);
-  const auto offsets = candidate_offsets(homes.order);
+  const auto offsets = two_sides::candidate_offsets(homes.order);
   const std::set<std::uint32_t> distinct(offsets.begin(), offsets.end());
   EXPECT_EQ(distinct.size(), candidates);
-  EXPECT_LE(*distinct.rbegin() + 256, candidates * candidate_pitch);
+  EXPECT_LE(*distinct.rbegin() + 256, candidates * two_sides::candidate_pitch);
 }
 
 TEST(AtomicsPlaces, OfAWarpAloneAreTheFirstWhereL2HasOnePart) {
   std::vector<double> cycles(candidates);
   for (std::uint32_t i = 0; i < candidates; ++i)
     cycles[i] = 280 + i;
-  EXPECT_FALSE(balanced(cycles).are_two);
-  EXPECT_EQ(balanced(cycles).order.at(5), 5U);
+  EXPECT_FALSE(two_sides::balanced(cycles).are_two);
+  EXPECT_EQ(two_sides::balanced(cycles).order.at(5), 5U);
   cycles.assign(candidates, 280);
   for (std::uint32_t i = 0; i < places_alone / 2 - 1; ++i)
     cycles[i] = 500;  // too few of them
-  EXPECT_FALSE(balanced(cycles).are_two);
+  EXPECT_FALSE(two_sides::balanced(cycles).are_two);
 }
 
 TEST(AtomicsPlaces, OfSeveralVisitsHaveWorkersOfTheirOwn) {
@@ -248,7 +247,7 @@ TEST(AtomicsRows, OfGlobalMemoryAreOfBothHalves) {
   const Params params{
       {"space", "global"}, {"operation", "add_int"}, {"returns", "yes"}, {"target", "disjoint"}};
   Experiment experiment = describe(params, example_gpu());
-  add_sides(experiment, /*are_two=*/true);
+  two_sides::add_sides(experiment, "atomic_latency", /*are_two=*/true);
   const Launched brief{.length = {.rounds = 16, .work = 16}, .stamps = {Stamp{}}};
   Launched full{.length = {.rounds = 80, .work = 80}, .stamps = {Stamp{}}};
   for (std::uint32_t place = 0; place < places_alone; ++place)
@@ -269,7 +268,7 @@ TEST(AtomicsRows, OfGlobalMemoryAreOfBothHalves) {
             "half near, half far");
 
   Experiment of_one = describe(params, example_gpu());
-  add_sides(of_one, /*are_two=*/false);
+  two_sides::add_sides(of_one, "atomic_latency", /*are_two=*/false);
   EXPECT_FALSE(
       rows_of(of_one, cuda_timers, sample).contains("atomic_latency_near by clock64_of_words"));
 }
@@ -445,29 +444,19 @@ class AtomicsOnThisCpu : public testing::TestWithParam<std::tuple<const char*, c
 
 TEST_P(AtomicsOnThisCpu, LeaveTheRightWordsBehind) {
   const auto& [operation, returns] = GetParam();
-  const auto device = open_host_device();
-  Cache cache;
-  const Plan plan{.warmups = 0, .min_samples = 6, .max_samples = 6};
+  const bool returned = std::string{returns} == "yes";
   for (const char* const target : {"same", "line", "disjoint"}) {
-    const Case which{.suite = "micro",
-                     .benchmark = "atomics",
-                     .backend = Backend::host,
-                     .params = {{"space", "global"},
-                                {"operation", operation},
-                                {"returns", returns},
-                                {"target", target}}};
-    const CaseRecord record = run_case(which, plan, *device, cache);
-    ASSERT_EQ(record.status, Status::measured) << record.reason;
+    const CaseRecord record = measure_here(
+        "atomics",
+        {{"space", "global"}, {"operation", operation}, {"returns", returns}, {"target", target}},
+        6, /*dependent=*/returned);
     std::set<std::string> quantities;
     for (const auto& m : record.measurements)
       quantities.insert(m.quantity);
-    EXPECT_EQ(quantities.contains("atomic_latency"), std::string{returns} == "yes");
+    EXPECT_EQ(quantities.contains("atomic_latency"), returned);
     for (const char* const quantity :
          {"core_atomic_cycles", "atomics_per_cycle", "atomic_rate", "core_clock"})
       EXPECT_TRUE(quantities.contains(quantity)) << quantity;
-    const auto result = std::ranges::find(record.gates, "result", &Gate::name);
-    ASSERT_NE(result, record.gates.end());
-    EXPECT_EQ(result->verdict, Verdict::passed) << result->detail;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "micro/bandwidth/bandwidth.hpp"
 
+#include "example_gpu.hpp"
 #include "harness/base/error.hpp"
 #include "rows_of.hpp"
 
@@ -15,20 +16,13 @@ namespace {
 constexpr std::uint64_t mebi = 1U << 20U;
 
 GpuFacts large() {
-  return {.sms = 132,
-          .compute_capability = "9.0",
-          .major = 9,
-          .l2_bytes = 60 * mebi,
-          .memory_bytes = 8192 * mebi,
-          .shared_per_sm = 233472,
-          .shared_per_block = 232448,
-          .core_clock_peak = 1.98e9,
-          .dram_pin_bandwidth = 4.8e12};
+  GpuFacts gpu = example_gpu();
+  gpu.memory_bytes = 8192 * mebi;
+  return gpu;
 }
 /// One on which every word can be walked over in a test.
 GpuFacts small() {
-  GpuFacts gpu = large();
-  gpu.sms = 3;
+  GpuFacts gpu = example_gpu(3);
   gpu.l2_bytes = 4 * mebi;
   gpu.memory_bytes = 1024 * mebi;
   return gpu;

@@ -1,5 +1,7 @@
 #include "harness/case/benchmark.hpp"
 
+#include "message_of.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -138,12 +140,7 @@ TEST(Merge, SortsByNameWhateverTheOrderOfFiles) {
 }
 
 std::string why_not(const std::vector<strata::detail::Enrolment>& entries) {
-  try {
-    (void)merge(entries);
-  } catch (const std::logic_error& error) {
-    return error.what();
-  }
-  return "accepted";
+  return strata::message_of<std::logic_error>([&] { return merge(entries); });
 }
 
 TEST(Merge, RefusesABackendTwice) {

@@ -1,5 +1,6 @@
 #include "micro/compute/clock_under_load.cu"
 
+#include "example_gpu.hpp"
 #include "micro/compute/operations.hpp"
 #include "rows_of.hpp"
 
@@ -201,12 +202,7 @@ TEST(ClockUnderLoadChains, MoveAtEveryTurn) {
 // --- rows, gates and facts from what launches and NVML showed
 
 GpuFacts gpu() {
-  GpuFacts facts;
-  facts.sms = 10;
-  facts.l2_bytes = 60 << 20U;
-  facts.dram_pin_bandwidth = 4.8e12;
-  facts.major = 9;
-  return facts;
+  return example_gpu(10);
 }
 
 TEST(ClockUnderLoadRange, IsManyTimesTheSizeOfL2AndAddsUp) {

@@ -1,3 +1,4 @@
+#include "example_gpu.hpp"
 #include "harness/model/lanes.hpp"
 #include "harness/model/word_patterns.hpp"
 #include "micro/access/coalescing.cu"
@@ -15,10 +16,8 @@ Pattern pattern(std::uint32_t width, std::uint32_t stride, std::uint32_t misalig
   return {.width = width, .elements = lane_elements(stride, misalignment, Permutation::identity)};
 }
 
-constexpr GpuFacts gpu(std::uint32_t sms = 132, std::uint64_t l2_bytes = 60U << 20U) {
-  GpuFacts facts;
-  facts.sms = sms;
-  facts.major = 9;
+GpuFacts gpu(std::uint32_t sms = 132, std::uint64_t l2_bytes = 60U << 20U) {
+  GpuFacts facts = example_gpu(sms);
   facts.l2_bytes = l2_bytes;
   return facts;
 }

@@ -1,8 +1,8 @@
 #include "harness/counters/counter_set.hpp"
 
-#include "harness/base/error.hpp"
 #include "harness/case/builtin_files.hpp"
 #include "harness/counters/counters.hpp"
+#include "message_of.hpp"
 #include "temporary_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -93,19 +93,8 @@ std::string quantity(std::string_view name, std::string_view metrics) {
          "\n    unit: B\n    meaning: what it is\n    metrics: [" + std::string{metrics} + "]\n";
 }
 
-template <class Function>
-std::string refusal_of(Function&& function) {
-  try {
-    function();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "not refused";
-  return {};
-}
-
 std::string refusal(const std::string& text) {
-  return refusal_of([&] { (void)strata::parse_counter_set(text, "mine.yaml"); });
+  return strata::message_of([&] { (void)strata::parse_counter_set(text, "mine.yaml"); });
 }
 
 const strata::CountedQuantity* find(const CounterPlan& plan, std::string_view name) {
@@ -207,14 +196,15 @@ TEST(CounterSet, EveryBuiltInSetIsSoundAndSharesNoNameWithAnother) {
 }
 
 TEST(CounterSet, ANameThatIsNoSetIsRefusedWithTheNearest) {
-  const auto message = refusal_of([] { (void)strata::load_counter_set("memry", "--counters"); });
+  const auto message =
+      strata::message_of([] { (void)strata::load_counter_set("memry", "--counters"); });
   EXPECT_THAT(message, AllOf(HasSubstr("--counters: no counter set 'memry'"), HasSubstr("stalls"),
                              HasSubstr("did you mean 'memory'?")));
 }
 
 TEST(CounterSet, AFileThatIsNotThereIsRefusedByName) {
   const auto message =
-      refusal_of([] { (void)strata::load_counter_set("./no_such.yaml", "--counters"); });
+      strata::message_of([] { (void)strata::load_counter_set("./no_such.yaml", "--counters"); });
   EXPECT_THAT(message, AllOf(HasSubstr("./no_such.yaml"), HasSubstr("a counter set file")));
 }
 
@@ -281,7 +271,7 @@ TEST_F(CounterSetFile, ABadMetricIsRefusedWithItsLineEvenBehindAGoodOne) {
   auto chip = chip_with({"good__m.sum"});
   chip.near = {"good__m.sum", "fine__m.sum"};
   const auto file = write(head + quantity("q", "good__m.sum, god__m.sum"));
-  const auto message = refusal_of([&] { (void)strata::resolve({{file}}, chip); });
+  const auto message = strata::message_of([&] { (void)strata::resolve({{file}}, chip); });
   EXPECT_THAT(message, AllOf(HasSubstr("mine.yaml:7: no known chip has the metric 'god__m.sum'"),
                              HasSubstr("did you mean one of 'good__m.sum', 'fine__m.sum'?"),
                              Not(HasSubstr("\n"))));
@@ -310,10 +300,11 @@ TEST(CounterPlan, AnUnknownRawMetricIsRefusedUnderTheFlagThatNamedIt) {
   auto chip = chip_with({});
   chip.near = {"right__m.sum"};
   chip.elsewhere = {"other__m.sum"};
-  EXPECT_THAT(refusal_of([&] { (void)strata::resolve({{"rigt__m.sum"}}, chip, "--these"); }),
-              AllOf(HasSubstr("--these: no known chip has the metric 'rigt__m.sum'"),
-                    HasSubstr("did you mean 'right__m.sum'?"), Not(HasSubstr("\n"))));
-  EXPECT_THAT(refusal_of([&] { (void)strata::resolve({{"other__m.sum"}}, chip); }),
+  EXPECT_THAT(
+      strata::message_of([&] { (void)strata::resolve({{"rigt__m.sum"}}, chip, "--these"); }),
+      AllOf(HasSubstr("--these: no known chip has the metric 'rigt__m.sum'"),
+            HasSubstr("did you mean 'right__m.sum'?"), Not(HasSubstr("\n"))));
+  EXPECT_THAT(strata::message_of([&] { (void)strata::resolve({{"other__m.sum"}}, chip); }),
               HasSubstr("--counters: FK100, unlike other chips, has no metric 'other__m.sum'"));
 }
 
@@ -330,7 +321,7 @@ TEST_F(CounterSetFile, AMetricIsCountedOnceAndItsSecondNameIsSaid) {
 TEST_F(CounterSetFile, OneNameForTwoMetricsIsRefused) {
   auto chip = chip_with({"other__m.sum"});
   const auto file = write(head + quantity("l1_load_sectors", "other__m.sum"));
-  EXPECT_THAT(refusal_of([&] { (void)strata::resolve({{file}}, chip); }),
+  EXPECT_THAT(strata::message_of([&] { (void)strata::resolve({{file}}, chip); }),
               AllOf(HasSubstr("mine.yaml:7: l1_load_sectors is other__m.sum"),
                     HasSubstr("in memory"), HasSubstr("rename it")));
 }
@@ -351,7 +342,7 @@ TEST_F(CounterSetFile, AMetricThatCannotBeScheduledGivesWayToItsFallback) {
 TEST(CounterPlan, ARawMetricThatCannotBeScheduledIsNamed) {
   auto chip = chip_with({"a__m.sum", "b__m.sum"});
   chip.unschedulable = {"b__m.sum"};
-  EXPECT_THAT(refusal_of([&] {
+  EXPECT_THAT(strata::message_of([&] {
                 (void)strata::resolve({{"a__m.sum", "b__m.sum"}}, chip);
               }),
               HasSubstr("'b__m.sum' exists, but cannot be counted on FK100"));
@@ -361,7 +352,7 @@ TEST(CounterPlan, MetricsThatOnlyFailTogetherAreRefusedTogether) {
   auto chip = chip_with({"a__m.sum"});
   chip.most = memory_metrics().size();
   EXPECT_EQ(strata::resolve({}, chip).quantities.size(), chip.most);
-  EXPECT_THAT(refusal_of([&] { (void)strata::resolve({{"a__m.sum"}}, chip); }),
+  EXPECT_THAT(strata::message_of([&] { (void)strata::resolve({{"a__m.sum"}}, chip); }),
               HasSubstr("cannot be counted together on FK100"));
 }
 

@@ -1,6 +1,6 @@
-#include "harness/base/error.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/counters/counter_set.hpp"
+#include "message_of.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,12 +18,7 @@ using testing::IsEmpty;
 using Flags = std::vector<std::string>;
 
 std::string diagnostic(const Flags& flags) {
-  try {
-    (void)parse_counters(flags);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "no diagnostic";
+  return message_of([&] { return parse_counters(flags); });
 }
 
 TEST(CountersAsked, AreThoseOfMemoryWhenNothingIsSaid) {

@@ -1,8 +1,8 @@
 #include "harness/measure/counts.hpp"
 
 #include "fakes.hpp"
-#include "harness/base/error.hpp"
 #include "harness/measure/experiment.hpp"
+#include "message_of.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -511,12 +511,8 @@ TEST(LoadCounts, AreLessTheOverheadInEveryPart) {
 
 TEST(LoadCounts, NameAQuantityThatTheyCannotDoWithout) {
   Counts partly{{"l1_load_requests", 1}, {"l1_load_sectors", 4}, {"l1_load_hit_sectors", 0}};
-  try {
-    (void)load_counts(partly);
-    FAIL();
-  } catch (const std::runtime_error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("l2_load_sectors"));
-  }
+  EXPECT_THAT(message_of<std::runtime_error>([&] { return load_counts(partly); }),
+              HasSubstr("l2_load_sectors"));
 }
 
 }  // namespace

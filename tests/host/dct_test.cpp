@@ -1,8 +1,7 @@
 #include "micro/access/dct.cu"
 
+#include "case_here.hpp"
 #include "harness/model/word_patterns.hpp"
-#include "harness/record/device.hpp"
-#include "harness/run/case_runner.hpp"
 #include "rows_of.hpp"
 
 #include <gtest/gtest.h>
@@ -108,20 +107,8 @@ TEST(DctPrediction, FollowsFromTheAddresses) {
 }
 
 TEST(DctOnThisCpu, IsRightInEveryForm) {
-  const auto device = open_host_device();
-  Cache cache;
-  const Plan plan{.warmups = 0, .min_samples = 1, .max_samples = 1};
-  for (const char* const form : {"naive", "table", "all_cores", "vectors", "separable"}) {
-    const Case which{.suite = "micro",
-                     .benchmark = "dct",
-                     .backend = Backend::host,
-                     .params = {{"size", "seed"}, {"form", form}}};
-    const CaseRecord record = run_case(which, plan, *device, cache);
-    ASSERT_EQ(record.status, Status::measured) << record.reason;
-    const auto result = std::ranges::find(record.gates, "result", &Gate::name);
-    ASSERT_NE(result, record.gates.end());
-    EXPECT_EQ(result->verdict, Verdict::passed) << form << ": " << result->detail;
-  }
+  for (const char* const form : {"naive", "table", "all_cores", "vectors", "separable"})
+    EXPECT_EQ(measure_here("dct", {{"size", "seed"}, {"form", form}}, 1).status, Status::measured);
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ struct Described {
   Experiment experiment;
 };
 
-/// Cases of each benchmark that the example GPU can run: all or, of many, some in equal distances.
+/// Cases of each benchmark that the example GPU can run: all or, where descriptions take long, some
+/// in equal distances.
 std::vector<Described> make_descriptions() {
   const std::vector<Enrolled> known = described();
   std::map<std::string, std::map<std::string, Case>> cases;  // by benchmark and id
@@ -49,12 +50,15 @@ std::vector<Described> make_descriptions() {
     for (const Case& which : expand(sweep, Backend::cuda, known))
       cases[which.benchmark].emplace(which.id(), which);
   }
-  constexpr std::size_t most = 24;
-  constexpr std::size_t few = 8;  // the rings of all SMs take a second
+  const std::map<std::string, std::size_t> few{
+      {"coalescing", 400},     // of 16 800, each with the sums of all warps
+      {"layout_read", 8},      // the rings of all SMs take a second
+      {"stride_gather", 24}};  // sectors of all loads
   std::vector<Described> all;
   for (const auto& [benchmark, by_id] : cases) {
     const Enrolled& enrolled = *find_benchmark(benchmark, known);
-    const std::size_t enough = benchmark == "layout_read" ? few : most;
+    const auto limit = few.find(benchmark);
+    const std::size_t enough = limit == few.end() ? by_id.size() : limit->second;
     const std::size_t step = (by_id.size() + enough - 1) / enough;
     std::size_t index = 0;
     for (const auto& [id, which] : by_id) {

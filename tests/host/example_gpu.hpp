@@ -5,8 +5,8 @@
 
 namespace strata {
 
-[[nodiscard]] inline GpuFacts example_gpu() {
-  return {.sms = 132,
+[[nodiscard]] inline GpuFacts example_gpu(std::uint32_t sms = 132) {
+  return {.sms = sms,
           .compute_capability = "9.0",
           .major = 9,
           .minor = 0,

@@ -1,8 +1,8 @@
 // Footprints of a CPU's levels, from trees of files that describe machines.
 #include "harness/cpu/footprints.hpp"
 
-#include "harness/base/error.hpp"
 #include "harness/cpu/topology.hpp"
+#include "message_of.hpp"
 #include "temporary_folder.hpp"
 
 #include <fmt/format.h>
@@ -71,16 +71,8 @@ struct FakeCpu {
   }
 };
 
-std::string reason(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Skipped& skipped) {
-    return skipped.what();
-  }
-  return "not skipped";
-}
 std::string reason_of(HostLevel level, const FakeCpu& machine) {
-  return reason([&] { (void)own_footprint(level, machine.facts()); });
+  return message_of<Skipped>([&] { return own_footprint(level, machine.facts()); });
 }
 std::uint64_t best(HostLevel level, const FakeCpu& machine) {
   return own_footprint(level, machine.facts()).best;
@@ -141,7 +133,8 @@ TEST(OwnFootprint, CountsTheL3sOfALargeMachine) {
   EXPECT_GT(l3.best, mebi);
   EXPECT_LE(16 * l3.best, 32 * mebi);
   EXPECT_GT(192 * own_footprint(HostLevel::dram, cpu).best, 1536 * mebi);
-  EXPECT_THAT(reason([&] { (void)power_of_two_in(l3); }), HasSubstr("no power of two between 1.5"));
+  EXPECT_THAT(message_of<Skipped>([&] { (void)power_of_two_in(l3); }),
+              HasSubstr("no power of two between 1.5"));
 }
 
 TEST(OwnFootprint, OverwhelmsTheL3ThatTheFewestCoresShare) {
@@ -170,7 +163,7 @@ TEST(OwnFootprint, TakesAnL3OfUnknownSharingAsOneForAll) {
 TEST(OwnFootprint, IsSkippedWhereMemoryIsTooSmall) {
   const FakeCpu poor{.l3 = {300 * kibi, in_groups_of(2)}, .memory_mebibytes = 1024};
   EXPECT_EQ(reason_of(HostLevel::dram, poor), "too little memory for 4 times the cache");
-  EXPECT_EQ(reason_of(HostLevel::l3, poor), "not skipped");
+  EXPECT_EQ(reason_of(HostLevel::l3, poor), "accepted");
 }
 
 TEST(CommonFootprint, IsSeenByEveryCore) {
@@ -184,8 +177,9 @@ TEST(CommonFootprint, IsSeenByEveryCore) {
   const FakeCpu clusters{
       .cpus = 8, .l2 = {2048, in_groups_of(4)}, .l3 = {30 * kibi, in_groups_of(8)}};
   EXPECT_EQ(common_footprint(HostLevel::l3, clusters.facts()).best, 8 * mebi);
-  EXPECT_THAT(reason([] { (void)common_footprint(HostLevel::l3, many_l3s().facts()); }),
-              HasSubstr("L3 cannot be isolated"));
+  EXPECT_THAT(
+      message_of<Skipped>([] { (void)common_footprint(HostLevel::l3, many_l3s().facts()); }),
+      HasSubstr("L3 cannot be isolated"));
   EXPECT_EQ(common_footprint(HostLevel::l3, alone(many_l3s().facts())).best, 8 * mebi);
   EXPECT_GT(common_footprint(HostLevel::dram, many_l3s().facts()).least, 1536 * mebi);
 }

@@ -2,13 +2,11 @@
 // requests.
 #pragma once
 
-#include "harness/record/device.hpp"
-#include "harness/run/case_runner.hpp"
+#include "case_here.hpp"
 #include "micro/access/image_work.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -36,21 +34,12 @@ inline std::size_t refused(const image_work::Check& check, const Image& image,
 }
 
 /// Runs every case of a CPU that has these values, on the image of the seed.
-inline std::size_t measured_on_this_cpu(const std::string& benchmark) {
-  const auto device = open_host_device();
-  Cache cache;
-  const Plan plan{.warmups = 0, .min_samples = 1, .max_samples = 1};
+inline std::size_t measured_on_this_cpu(const char* benchmark) {
   std::size_t cases = 0;
   for (const char* const form : {"scalar", "vectors", "all_cores"}) {
     Params params{{"size", "seed"}, {"form", form}};
     if (find_benchmark(benchmark)->benchmark.axis("angle") != nullptr) params["angle"] = "30";
-    const Case which{
-        .suite = "micro", .benchmark = benchmark, .backend = Backend::host, .params = params};
-    const CaseRecord record = run_case(which, plan, *device, cache);
-    EXPECT_EQ(record.status, Status::measured) << record.reason;
-    const auto result = std::ranges::find(record.gates, "result", &Gate::name);
-    if (result == record.gates.end() || result->verdict != Verdict::passed) continue;
-    ++cases;
+    cases += measure_here(benchmark, params, 1).status == Status::measured ? 1 : 0;
   }
   return cases;
 }

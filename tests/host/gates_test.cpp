@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace strata {
@@ -136,6 +138,17 @@ TEST(LinearGate, FailsOnBothSidesOfTheLine) {
   EXPECT_EQ(linear_gate(Samples{-0.5}, 100).verdict, Verdict::passed);
   EXPECT_EQ(linear_gate(Samples{-2}, 100).verdict, Verdict::failed);
   EXPECT_EQ(linear_gate(Samples{2}, 100).verdict, Verdict::failed);
+}
+
+TEST(CheckBounds, HaveNamesOfTheirOwnAndEvidence) {
+  std::set<std::string_view> names;
+  for (const auto& [name, value, evidence] : check_bounds) {
+    EXPECT_TRUE(names.insert(name).second) << name;
+    EXPECT_GT(value, 0) << name;
+    EXPECT_FALSE(evidence.empty()) << name;
+  }
+  for (const char* const name : {"linear", "phases", "brief_phases", "tests"})
+    EXPECT_TRUE(names.contains(name)) << name;
 }
 
 TEST(NoiseGate, MarksSamplesOfTwoGroups) {

@@ -4,6 +4,7 @@
 #include "harness/cpu/topology.hpp"
 #include "harness/record/device.hpp"
 #include "harness/record/statistics.hpp"
+#include "message_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -86,13 +87,8 @@ TEST(Pin, NamesTheCpuThatItCannotHave) {
   for (const int cpu : {-1, CPU_SETSIZE - 1, CPU_SETSIZE, 1 << 20}) {
     const auto before = allowed_cpus();
     if (before.back() == cpu) continue;
-    try {
-      const Finally pin = pin_to(cpu);
-      ADD_FAILURE() << "pinned to " << cpu;
-    } catch (const std::system_error& error) {
-      EXPECT_NE(std::string{error.what()}.find("CPU " + std::to_string(cpu)), std::string::npos)
-          << error.what();
-    }
+    const std::string message = message_of<std::system_error>([&] { return pin_to(cpu); });
+    EXPECT_NE(message.find("CPU " + std::to_string(cpu)), std::string::npos) << message;
     EXPECT_EQ(allowed_cpus(), before);
   }
 }
@@ -206,14 +202,10 @@ TEST(HostMachine, CountsTheSwitchesOfTheProcess) {
 
 TEST(ThreadTeam, RethrowsTheFirstFailureAndGoesOn) {
   ThreadTeam team{std::vector<int>(3, allowed_cpus().front())};
-  try {
-    (void)team.run([](std::size_t rank) {
-      if (rank > 0) throw std::runtime_error{"rank " + std::to_string(rank)};
-    });
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const std::runtime_error& error) {
-    EXPECT_STREQ(error.what(), "rank 1");
-  }
+  const auto fail = [](std::size_t rank) {
+    if (rank > 0) throw std::runtime_error{"rank " + std::to_string(rank)};
+  };
+  EXPECT_EQ(message_of<std::runtime_error>([&] { return team.run(fail); }), "rank 1");
   std::atomic<int> calls{0};
   (void)team.run([&](std::size_t) { ++calls; });
   EXPECT_EQ(calls, 3);

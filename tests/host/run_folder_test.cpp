@@ -1,7 +1,8 @@
 #include "harness/record/run_folder.hpp"
 
-#include "harness/base/error.hpp"
+#include "example_records.hpp"
 #include "harness/record/record_json.hpp"
+#include "message_of.hpp"
 #include "tests/host/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -61,43 +62,20 @@ class RunFolderTest : public testing::Test {
   }
 
   static CaseRecord measured(int index, double value = 1) {
-    CaseRecord record;
-    record.which = nth(index);
-    record.status = Status::measured;
-    record.started = "2011-11-21T01:02:03Z";
-    record.measurements.push_back(
-        {"seconds", "s", Provenance::timed, "tsc", {value}, {"noise", Verdict::passed, ""}});
-    return record;
+    return timed_record(nth(index), value);
   }
-
   static CaseRecord counted(int index, double sectors = 32) {
-    CaseRecord record;
-    record.which = nth(index);
-    record.phase = Phase::counting;
-    record.status = Status::measured;
-    record.measurements.push_back({"sectors",
-                                   "sector",
-                                   Provenance::counted,
-                                   "fake",
-                                   {sectors},
-                                   {"noise", Verdict::not_applicable, ""}});
-    return record;
+    return counted_record(nth(index), sectors);
   }
-
   static CaseRecord not_counted(int index, Status status) {
-    CaseRecord record;
-    record.which = nth(index);
-    record.phase = Phase::counting;
-    record.status = status;
-    record.reason = "crash";
-    return record;
+    return record_of(nth(index), Phase::counting, status);
   }
-
   static CaseRecord failed(int index) {
-    CaseRecord record;
-    record.which = nth(index);
-    record.reason = "crash";
-    return record;
+    return record_of(nth(index), Phase::timing, Status::failed);
+  }
+  /// The message that refuses to resume the run.
+  static std::string refusal_of(const path& where) {
+    return message_of([&] { return RunFolder::open_for_resume(where); });
   }
 
   static std::string text(const path& file) {
@@ -110,21 +88,10 @@ class RunFolderTest : public testing::Test {
     std::ofstream{file, std::ios::binary | std::ios::app} << what;
   }
 
-  template <class Error>
-  static std::string diagnostic(const std::function<void()>& act) {
-    try {
-      act();
-    } catch (const Error& error) {
-      EXPECT_EQ(std::string{error.what()}.find('\n'), std::string::npos) << "more than one line";
-      return error.what();
-    }
-    return "no diagnostic";
-  }
-
   /// The message when no file may grow beyond `bytes`.
   static std::string diagnostic_below(std::size_t bytes, const std::function<void()>& act) {
     const FileSizeLimit full{bytes};
-    return diagnostic<RunFolderError>(act);
+    return message_of<RunFolderError>(act);
   }
 
   TemporaryFolder temporary_;
@@ -361,7 +328,7 @@ TEST_F(RunFolderTest, CountsRowsOfTheMergedRecords) {
   EXPECT_EQ(counts.uncounted, 0U);
   const std::string table = text(run.path() / "measurements.csv");
   EXPECT_EQ(std::ranges::count(table, '\n'), 6);
-  EXPECT_THAT(table, HasSubstr(",sectors,sector,counted,fake,32,"));
+  EXPECT_THAT(table, HasSubstr(",sectors,sector,counted,cupti,32,"));
 }
 
 TEST_F(RunFolderTest, ResumesWithWhatWasNotCounted) {
@@ -445,23 +412,19 @@ TEST_F(RunFolderTest, ReadsPastATornLineWithoutTouchingIt) {
 }
 
 TEST_F(RunFolderTest, RefusesWhatIsNotTheFolderOfARun) {
-  EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(folder_ / "none"); }),
-              HasSubstr("none: not a run folder"));
-  EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(folder_); }),
-              HasSubstr("it has no context.json"));
+  EXPECT_THAT(refusal_of(folder_ / "none"), HasSubstr("none: not a run folder"));
+  EXPECT_THAT(refusal_of(folder_), HasSubstr("it has no context.json"));
 }
 
 // Else it would begin an empty file of samples and measure everything anew.
 TEST_F(RunFolderTest, RefusesToCompleteARunWhoseSamplesArePacked) {
   const path where = RunFolder::create(folder_, context()).path();
   std::filesystem::rename(where / "samples.jsonl", where / "samples.jsonl.gz");
-  EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
-              HasSubstr("gunzip"));
+  EXPECT_THAT(refusal_of(where), HasSubstr("gunzip"));
   EXPECT_FALSE(exists(where / "samples.jsonl"));
   std::filesystem::rename(where / "samples.jsonl.gz", where / "samples.jsonl");
   append_text(where / "measurements.csv.gz", "");
-  EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
-              HasSubstr("its measurements.csv is compressed"))
+  EXPECT_THAT(refusal_of(where), HasSubstr("its measurements.csv is compressed"))
       << "two tables would be one too many";
 }
 
@@ -471,7 +434,7 @@ TEST_F(RunFolderTest, RefusesAnotherVersionNamingFileAndVersion) {
   for (const char* version : {"4", "2"}) {
     old.replace(old.find("\"schema_version\": ") + 18, 1, version);
     std::ofstream{where / "context.json"} << old;
-    EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
+    EXPECT_THAT(refusal_of(where),
                 HasSubstr("context.json: schema version " + std::string{version}));
   }
 }
@@ -481,27 +444,25 @@ TEST_F(RunFolderTest, RefusesDamageBeforeTheLastLineAndLeavesEverythingAsItIs) {
   append_text(where / "samples.jsonl",
               sealed_line(measured(0)) + "\nrubbish\n" + sealed_line(measured(1)) + "\n{torn");
   const std::string before = text(where / "samples.jsonl");
-  EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
-              HasSubstr("samples.jsonl:2: not JSON"));
+  EXPECT_THAT(refusal_of(where), HasSubstr("samples.jsonl:2: not JSON"));
   EXPECT_EQ(text(where / "samples.jsonl"), before);
 }
 
 TEST_F(RunFolderTest, RefusesARunThatIsStillBeingWritten) {
   const auto run = RunFolder::create(folder_, context());
-  EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(run.path()); }),
-              HasSubstr("another process is writing this run"));
+  EXPECT_THAT(refusal_of(run.path()), HasSubstr("another process is writing this run"));
 }
 
 TEST_F(RunFolderTest, RefusesASweepOfNamesThatAreNoCases) {
   auto c = context();
   c.sweep.cases.emplace_back("../../etc");
-  EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::create(folder_, c); }),
+  EXPECT_THAT(message_of<UsageError>([&] { (void)RunFolder::create(folder_, c); }),
               HasSubstr("'../../etc'"));
 }
 
 TEST_F(RunFolderTest, SaysWhichFolderCannotBeMade) {
   append_text(folder_ / "file", "in the way");
-  EXPECT_THAT(diagnostic<RunFolderError>(
+  EXPECT_THAT(message_of<RunFolderError>(
                   [&] { (void)RunFolder::create(folder_ / "file" / "runs", context()); }),
               HasSubstr("file/runs: cannot be created"));
   append_text(folder_ / run_name(context()), "in the way");
@@ -565,41 +526,35 @@ TEST_F(RunFolderTest, WritesThroughNoLink) {
 
 TEST_F(RunFolderTest, ResumesNothingThatIsALinkOrNoRegularFile) {
   const path where = RunFolder::create(folder_, context()).path();
-  const auto refusal = [&] {
-    return diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); });
-  };
   for (const char* name : {"samples.jsonl", "context.json"}) {
     const path file = where / name;
     const path aside = folder_ / "aside";
     std::filesystem::rename(file, aside);
     std::filesystem::create_symlink(aside, file);
-    EXPECT_THAT(refusal(), HasSubstr(std::string{name} + ": is a link"));
+    EXPECT_THAT(refusal_of(where), HasSubstr(std::string{name} + ": is a link"));
     std::filesystem::remove(file);
     ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
-    EXPECT_THAT(refusal(), HasSubstr(std::string{name} + ": is a pipe or a device"));
+    EXPECT_THAT(refusal_of(where), HasSubstr(std::string{name} + ": is a pipe or a device"));
     std::filesystem::remove(file);
     std::filesystem::rename(aside, file);
   }
   std::filesystem::create_hard_link(where / "samples.jsonl", folder_ / "other");
-  EXPECT_THAT(refusal(), HasSubstr("has another name too"));
+  EXPECT_THAT(refusal_of(where), HasSubstr("has another name too"));
 }
 
 TEST_F(RunFolderTest, HasABoundOnALineAFileAndDepth) {
   const path where = RunFolder::create(folder_, context()).path();
-  const auto refusal = [&] {
-    return diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); });
-  };
   const std::string deep = std::string(80000, '[') + std::string(80000, ']');
   append_text(where / "samples.jsonl", deep + "\n");
-  EXPECT_THAT(refusal(), HasSubstr("samples.jsonl:1: not JSON: more than 32 levels deep"));
+  EXPECT_THAT(refusal_of(where), HasSubstr("samples.jsonl:1: not JSON: more than 32 levels deep"));
   std::ofstream{where / "samples.jsonl"} << std::string(std::size_t{33} << 20, ' ');
-  EXPECT_THAT(refusal(), HasSubstr("samples.jsonl:1: a line of more than 33554432 bytes"));
+  EXPECT_THAT(refusal_of(where), HasSubstr("samples.jsonl:1: a line of more than 33554432 bytes"));
   std::filesystem::resize_file(where / "samples.jsonl", (std::uintmax_t{4} << 30) + 1);  // sparse
-  EXPECT_THAT(refusal(), HasSubstr("has 4294967297 bytes; expected 4294967296 at most"));
+  EXPECT_THAT(refusal_of(where), HasSubstr("has 4294967297 bytes; expected 4294967296 at most"));
   std::ofstream{where / "context.json"} << "{\"run\":" << deep << "}";
-  EXPECT_THAT(refusal(), HasSubstr("context.json: not JSON: more than 32 levels deep"));
+  EXPECT_THAT(refusal_of(where), HasSubstr("context.json: not JSON: more than 32 levels deep"));
   std::filesystem::resize_file(where / "context.json", (std::uintmax_t{32} << 20) + 1);
-  EXPECT_THAT(refusal(), HasSubstr("context.json: has more than 33554432 bytes"));
+  EXPECT_THAT(refusal_of(where), HasSubstr("context.json: has more than 33554432 bytes"));
 }
 
 TEST_F(RunFolderTest, SeesAChangedDigit) {
@@ -613,7 +568,7 @@ TEST_F(RunFolderTest, SeesAChangedDigit) {
   std::string line = text(file);
   line.replace(line.find("[12"), 3, "[13");
   std::ofstream{file} << line;
-  EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
+  EXPECT_THAT(refusal_of(where),
               HasSubstr("samples.jsonl:1: the line does not match its checksum"));
   EXPECT_THROW((void)read_samples(file, context().sweep.cases), UsageError);
 }
@@ -625,8 +580,7 @@ TEST_F(RunFolderTest, RefusesALineWithoutItsChecksumWhateverVersionItClaims) {
     std::string line = to_json(measured(0));
     line.replace(line.find("\"schema_version\":3") + 17, 1, version);
     std::ofstream{file} << line << "\n";
-    EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
-                HasSubstr("samples.jsonl:1: the line has no checksum"));
+    EXPECT_THAT(refusal_of(where), HasSubstr("samples.jsonl:1: the line has no checksum"));
     EXPECT_THROW((void)read_samples(file, context().sweep.cases), UsageError);
   }
 }
@@ -637,9 +591,9 @@ TEST_F(RunFolderTest, EndsAsAbortedWhenItsSamplesAreNotWhatItWrote) {
     run.append(measured(0));
     run.append(measured(1));
     act(run.path() / "samples.jsonl");
-    const std::string at_append = diagnostic<RunFolderError>([&] { run.append(measured(2)); });
+    const std::string at_append = message_of<RunFolderError>([&] { run.append(measured(2)); });
     const std::string at_end =
-        diagnostic<RunFolderError>([&] { (void)run.finish(RunState::complete, {}); });
+        message_of<RunFolderError>([&] { (void)run.finish(RunState::complete, {}); });
     EXPECT_EQ(at_append, at_end);
     EXPECT_EQ(from_json<RunContext>(text(run.path() / "context.json")).state, RunState::aborted);
     return at_end;
@@ -660,7 +614,7 @@ TEST_F(RunFolderTest, RefusesAtOnceWhatNobodyWouldTakeForASoundRunLater) {
   const auto refusal = [&](const RunContext& c, const std::string& samples) {
     const path where = RunFolder::create(folder_, c).path();
     append_text(where / "samples.jsonl", samples);
-    return diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); });
+    return refusal_of(where);
   };
   EXPECT_THAT(refusal(context(), "\xEF\xBB\xBF" + to_json(measured(0)) + "\n"),
               HasSubstr("samples.jsonl:1: not JSON: starts with a byte order mark"));
@@ -677,9 +631,7 @@ TEST_F(RunFolderTest, RefusesAtOnceWhatNobodyWouldTakeForASoundRunLater) {
     const path where = RunFolder::create(folder_, forged).path();
     forged.run = name;
     std::ofstream{where / "context.json"} << to_json(forged);
-    EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
-                HasSubstr("expected the name of the run folder"))
-        << name;
+    EXPECT_THAT(refusal_of(where), HasSubstr("expected the name of the run folder")) << name;
   }
 }
 

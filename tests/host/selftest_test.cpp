@@ -1,5 +1,6 @@
 #include "harness/run/selftest.hpp"
 
+#include "example_gpu.hpp"
 #include "harness/case/controls.hpp"
 #include "micro/controls/controls.cu"
 
@@ -328,7 +329,7 @@ TEST(SelftestControls, AChainOfFarHitsFitsL2ButNotAHalfOfIt) {
 TEST(SelftestControls, AnArrayTakesAQuarterOfL2AndOnePieceWhereRequestsMerge) {
   using controls::Mistake;
   using controls::Subject;
-  const GpuFacts gpu{.sms = 132, .l2_bytes = 50U << 20U};
+  const GpuFacts gpu = example_gpu();
   const auto reads_for = [&](Subject subject, Mistake mistake) {
     return controls::reads_for(subject, mistake, gpu);
   };

@@ -1,7 +1,6 @@
 #include "micro/access/short_words.cu"
 
-#include "harness/record/device.hpp"
-#include "harness/run/case_runner.hpp"
+#include "case_here.hpp"
 #include "rows_of.hpp"
 
 #include <gtest/gtest.h>
@@ -80,23 +79,11 @@ std::vector<Params> host_cases() {
 }
 
 TEST(ShortWordsOnThisCpu, AddEveryElementInEveryForm) {
-  const auto device = open_host_device();
-  Cache cache;
-  const Plan plan{.warmups = 0, .min_samples = 1, .max_samples = 1};
   for (const Params& params : host_cases()) {
-    const Case which{
-        .suite = "micro", .benchmark = "short_words", .backend = Backend::host, .params = params};
-    const CaseRecord record = run_case(which, plan, *device, cache);
-    ASSERT_EQ(record.status, Status::measured) << record.reason;
-    std::set<std::string> keys;
-    for (const auto& m : record.measurements)
-      keys.insert(m.quantity + '/' + m.method);
+    const auto keys = keys_of(measure_here("short_words", params, 1));
     EXPECT_TRUE(keys.contains("kernel_time/tsc_slope"));
     EXPECT_TRUE(keys.contains("kernel_time/monotonic_slope"));
     EXPECT_TRUE(keys.contains("useful_bandwidth/monotonic_slope"));
-    const auto result = std::ranges::find(record.gates, "result", &Gate::name);
-    ASSERT_NE(result, record.gates.end());
-    EXPECT_EQ(result->verdict, Verdict::passed) << result->detail;
   }
 }
 

@@ -27,6 +27,11 @@ TEST(SobelForms, FindEveryEdge) {
   expect_edges<Best>();
 }
 
+TEST(SobelForms, ByHandRunTheKernelOfTheTool) {
+  EXPECT_EQ(image_work::kernel_form({{"form", "seed_hand"}}), Form::seed_tool);
+  EXPECT_EQ(image_work::kernel_form({{"form", "best"}}), Form::best);
+}
+
 TEST(SobelCheck, RefusesAPixelThatIsOneOff) {
   const Image image{.width = 64, .height = 16};
   auto to = made_by<Original>(image, image);

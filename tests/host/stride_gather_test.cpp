@@ -1,5 +1,6 @@
 #include "micro/access/stride_gather.cu"
 
+#include "example_gpu.hpp"
 #include "harness/base/error.hpp"
 #include "harness/model/lanes.hpp"
 #include "rows_of.hpp"
@@ -18,8 +19,7 @@ namespace {
 constexpr std::uint64_t mebi = 1U << 20U;
 
 GpuFacts large() {
-  return {
-      .sms = 132, .l2_bytes = 60 * mebi, .memory_bytes = 16384 * mebi, .l2_fetch_granularity = 64};
+  return example_gpu();
 }
 /// One on which every element can be walked over in a test.
 GpuFacts small() {

@@ -2,9 +2,11 @@
 // itself, started again with other arguments: see main() at the end.
 #include "harness/run/supervisor.hpp"
 
+#include "example_records.hpp"
 #include "harness/measure/device_lock.hpp"
 #include "harness/record/record_json.hpp"
 #include "harness/record/run_folder.hpp"
+#include "message_of.hpp"
 #include "tests/host/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -46,25 +48,16 @@ using testing::Not;
 constexpr std::string_view worker_word = "pretend-worker";
 
 CaseRecord measured(const Case& which) {
-  CaseRecord record;
-  record.which = which;
-  record.status = Status::measured;
+  CaseRecord record = timed_record(which);
   record.started = utc_text();
   record.facts = {{"worker", std::int64_t{::getpid()}}};
-  record.measurements.push_back(
-      {"seconds", "s", Provenance::timed, "tsc", {1}, {"noise", Verdict::passed, ""}});
   return record;
 }
 
 CaseRecord counted(const Case& which) {
   CaseRecord record = measured(which);
   record.phase = Phase::counting;
-  record.measurements = {{"sectors",
-                          "sector",
-                          Provenance::counted,
-                          "fake",
-                          {32},
-                          {"noise", Verdict::not_applicable, ""}}};
+  record.measurements = {counted_row()};
   return record;
 }
 
@@ -277,8 +270,7 @@ class SupervisorTest : public testing::Test {
     auto o = options(cases);
     o.plan.time_limit = time_limit;
     o.first_case_allowance = time_limit / 2;
-    Progress quiet;
-    summary_ = supervise(o, folder, quiet);
+    summary_ = supervise(o, folder, quiet_);
     auto records = read_samples(folder.path() / "samples.jsonl", folder.context().sweep.cases);
     EXPECT_EQ(records.size(), kinds.size()) << "a case has no record";
     lines_ = lines(folder.path() / "samples.jsonl");
@@ -299,39 +291,15 @@ class SupervisorTest : public testing::Test {
     return std::get<std::int64_t>(record.facts.at("worker"));
   }
 
-  /// A sweep in which the second of three cases misbehaves, and costs nothing but itself.
-  void expect_only_the_second_fails(const std::string& kind, const std::string& reason,
-                                    double time_limit = 20) {
-    const auto records = run({"well", kind, "well"}, time_limit);
-    EXPECT_THAT(statuses(records),
-                testing::ElementsAre(Status::measured, Status::failed, Status::measured));
-    EXPECT_THAT(records.at(1).reason, HasSubstr(reason));
-    EXPECT_NE(worker_of(records.at(0)), worker_of(records.at(2)))
-        << "nothing more from that worker";
-    EXPECT_EQ(summary_.exit_code, ExitCode::failed);
-    EXPECT_EQ(summary_.state, RunState::complete);
-    EXPECT_THAT(summary_.failures, testing::ElementsAre(HasSubstr("kind=" + kind + ": ")));
-  }
-
   static std::vector<Status> statuses(const std::vector<CaseRecord>& records) {
     std::vector<Status> result(records.size());
     std::ranges::transform(records, result.begin(), &CaseRecord::status);
     return result;
   }
 
-  template <class Error>
-  static std::string diagnostic(const std::function<void()>& act) {
-    try {
-      act();
-    } catch (const Error& error) {
-      EXPECT_EQ(std::string{error.what()}.find('\n'), std::string::npos) << "more than one line";
-      return error.what();
-    }
-    return "no diagnostic";
-  }
-
   TemporaryFolder temporary_;
   const path folder_ = temporary_.path();
+  Progress quiet_;
   RunSummary summary_;
   std::size_t lines_ = 0;
 };
@@ -349,8 +317,7 @@ TEST_F(SupervisorTest, LearnsTheDeviceWhenItWasNotKnown) {
   RunContext context;
   context.sweep.cases = {cases[0].id()};
   auto folder = RunFolder::create(folder_, context);
-  Progress quiet;
-  EXPECT_EQ(supervise(options(cases), folder, quiet).exit_code, ExitCode::success);
+  EXPECT_EQ(supervise(options(cases), folder, quiet_).exit_code, ExitCode::success);
   const RunContext& learnt = folder.context();
   EXPECT_EQ(learnt.state, RunState::complete);
   EXPECT_EQ(learnt.device.slug, "a-cpu");
@@ -359,51 +326,52 @@ TEST_F(SupervisorTest, LearnsTheDeviceWhenItWasNotKnown) {
   EXPECT_EQ(learnt.clocks_after, (Facts{{"hertz", 2e9}}));
 }
 
-TEST_F(SupervisorTest, LosesOnlyTheCaseThatCrashes) {
-  expect_only_the_second_fails("crash", "worker killed by signal 11 (SIGSEGV)");
+struct Misbehaviour {
+  std::string kind;
+  std::string reason;
+  double time_limit = 20;
+};
+
+/// The second of three cases misbehaves, and costs nothing but itself.
+class MisbehavingWorker : public SupervisorTest,
+                          public testing::WithParamInterface<Misbehaviour> {};
+
+TEST_P(MisbehavingWorker, LosesOnlyItsCase) {
+  const auto& [kind, reason, time_limit] = GetParam();
+  const auto records = run({"well", kind, "well"}, time_limit);
+  EXPECT_THAT(statuses(records),
+              testing::ElementsAre(Status::measured, Status::failed, Status::measured));
+  EXPECT_THAT(records.at(1).reason, HasSubstr(reason));
+  EXPECT_NE(worker_of(records.at(0)), worker_of(records.at(2))) << "nothing more from that worker";
+  EXPECT_EQ(summary_.exit_code, ExitCode::failed);
+  EXPECT_EQ(summary_.state, RunState::complete);
+  EXPECT_THAT(summary_.failures, testing::ElementsAre(HasSubstr("kind=" + kind + ": ")));
 }
 
-TEST_F(SupervisorTest, LosesOnlyTheCaseThatExits) {
-  expect_only_the_second_fails("exit", "worker exited with status 3 during this case");
-}
-
-TEST_F(SupervisorTest, EndsAHangAtItsTimeLimitAndNamesIt) {
-  expect_only_the_second_fails("hang", "time limit: no result after 1 s", 1);
-}
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, MisbehavingWorker,
+    testing::ValuesIn(std::vector<Misbehaviour>{
+        {"crash", "worker killed by signal 11 (SIGSEGV)"},
+        {"exit", "worker exited with status 3 during this case"},
+        {"hang", "time limit: no result after 1 s", 1},
+        {"garbage", "malformed worker output: not JSON"},
+        {"long-line", "malformed worker output: a line of more than 8388608"},
+        {"other-record", "a record of micro/other/host, which is not being measured"},
+        {"begin-again", "begins within another case"},
+        {"end-early", "an end within a case"},
+        {"torn", "worker exited with status 0 during this case"},
+        {"last-words", "(SIGABRT); last output: what(): the last words"},
+        {"child", "worker exited with status 4 during this case"}}),  // its child lives on
+    [](const auto& one) {
+      std::string name = one.param.kind;
+      std::ranges::replace(name, '-', '_');
+      return name;
+    });
 
 TEST_F(SupervisorTest, GivesTheFirstCaseOfAWorkerMoreTime) {
   const auto records = run({"hang", "well"}, 0.4);
   EXPECT_THAT(records[0].reason, HasSubstr("time limit: no result after 0.6 s"));
   EXPECT_EQ(records[1].status, Status::measured);
-}
-
-TEST_F(SupervisorTest, TakesMalformedOutputForAFailureOfTheCase) {
-  expect_only_the_second_fails("garbage", "malformed worker output: not JSON");
-}
-
-TEST_F(SupervisorTest, ReadsNoLineWithoutBound) {
-  expect_only_the_second_fails("long-line", "malformed worker output: a line of more than 8388608");
-}
-
-TEST_F(SupervisorTest, TakesNoRecordOfAnotherCase) {
-  expect_only_the_second_fails("other-record",
-                               "a record of micro/other/host, which is not being measured");
-}
-
-TEST_F(SupervisorTest, TakesNoBeginWithinACase) {
-  expect_only_the_second_fails("begin-again", "begins within another case");
-}
-
-TEST_F(SupervisorTest, TakesNoEndWithinACase) {
-  expect_only_the_second_fails("end-early", "an end within a case");
-}
-
-TEST_F(SupervisorTest, TakesNoHalfLine) {
-  expect_only_the_second_fails("torn", "worker exited with status 0 during this case");
-}
-
-TEST_F(SupervisorTest, QuotesTheLastWordsOfAWorkerInOneLine) {
-  expect_only_the_second_fails("last-words", "(SIGABRT); last output: what(): the last words");
 }
 
 TEST_F(SupervisorTest, QuotesNoWordsOfEarlierCases) {
@@ -416,10 +384,6 @@ TEST_F(SupervisorTest, QuotesOnlyTheEndOfEndlessOutput) {
   const auto records = run({"well", "chatter-crash", "well"});
   EXPECT_THAT(records.at(1).reason, HasSubstr("last output: ####"));
   EXPECT_LT(records.at(1).reason.size(), 600U);
-}
-
-TEST_F(SupervisorTest, DoesNotWaitForAChildThatADeadWorkerLeftBehind) {
-  expect_only_the_second_fails("child", "worker exited with status 4 during this case");
 }
 
 TEST_F(SupervisorTest, IsNotMisledByAWorkerThatPrintsMegabytes) {
@@ -451,8 +415,7 @@ TEST_F(SupervisorTest, RecordsEveryCaseWhenEachOneCrashes) {
 TEST_F(SupervisorTest, DoesNotWaitForAWorkerThatStaysAfterItsEnd) {
   const auto cases = sweep({"well"});
   auto folder = create(cases);
-  Progress quiet;
-  const auto summary = supervise(options(cases, "linger"), folder, quiet);
+  const auto summary = supervise(options(cases, "linger"), folder, quiet_);
   EXPECT_EQ(summary.exit_code, ExitCode::success);
   EXPECT_LT(summary.seconds, 8);
 }
@@ -460,9 +423,8 @@ TEST_F(SupervisorTest, DoesNotWaitForAWorkerThatStaysAfterItsEnd) {
 TEST_F(SupervisorTest, PassesOnTheReasonOfADeviceThatRefusesTwice) {
   const auto cases = sweep({"well"});
   auto folder = create(cases);
-  Progress quiet;
-  EXPECT_EQ(diagnostic<DeviceUnavailable>(
-                [&] { (void)supervise(options(cases, "refuse"), folder, quiet); }),
+  EXPECT_EQ(message_of<DeviceUnavailable>(
+                [&] { (void)supervise(options(cases, "refuse"), folder, quiet_); }),
             "no driver; install one");
   EXPECT_EQ(folder.context().state, RunState::aborted);
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "measurements.csv"));
@@ -471,9 +433,8 @@ TEST_F(SupervisorTest, PassesOnTheReasonOfADeviceThatRefusesTwice) {
 TEST_F(SupervisorTest, TriesAgainAfterOneRefusal) {
   const auto cases = sweep({"well"});
   auto folder = create(cases);
-  Progress quiet;
   const auto summary =
-      supervise(options(cases, "refuse-once:" + (folder_ / "seen").string()), folder, quiet);
+      supervise(options(cases, "refuse-once:" + (folder_ / "seen").string()), folder, quiet_);
   EXPECT_EQ(summary.exit_code, ExitCode::success);
   EXPECT_TRUE(std::filesystem::exists(folder_ / "seen"));
 }
@@ -481,9 +442,8 @@ TEST_F(SupervisorTest, TriesAgainAfterOneRefusal) {
 TEST_F(SupervisorTest, GivesUpWhenTwoWorkersDieBeforeAnyCase) {
   const auto cases = sweep({"well"});
   auto folder = create(cases);
-  Progress quiet;
   const auto message =
-      diagnostic<SupervisionError>([&] { (void)supervise(options(cases, "die"), folder, quiet); });
+      message_of<SupervisionError>([&] { (void)supervise(options(cases, "die"), folder, quiet_); });
   EXPECT_THAT(message,
               HasSubstr("two workers in a row died before any case: worker exited with status 7"));
   EXPECT_THAT(message, HasSubstr("cannot load libcuda"));
@@ -493,26 +453,24 @@ TEST_F(SupervisorTest, GivesUpWhenTwoWorkersDieBeforeAnyCase) {
 TEST_F(SupervisorTest, GivesUpOnWorkersThatNeverOpenTheirDeviceOrTalkNonsense) {
   const auto cases = sweep({"well"});
   auto folder = create(cases);
-  Progress quiet;
   auto o = options(cases, "mute");
   o.start_allowance = 0.3;
-  EXPECT_THAT(diagnostic<SupervisionError>([&] { (void)supervise(o, folder, quiet); }),
+  EXPECT_THAT(message_of<SupervisionError>([&] { (void)supervise(o, folder, quiet_); }),
               HasSubstr("did not open its device within 0.3 s"));
-  EXPECT_THAT(diagnostic<SupervisionError>(
-                  [&] { (void)supervise(options(cases, "garbage"), folder, quiet); }),
+  EXPECT_THAT(message_of<SupervisionError>(
+                  [&] { (void)supervise(options(cases, "garbage"), folder, quiet_); }),
               HasSubstr("malformed worker output"));
 }
 
 TEST_F(SupervisorTest, MeasuresOneRunOnOneDeviceOnly) {
   const auto cases = sweep({"well"});
   auto folder = create(cases);
-  Progress quiet;
-  const auto message = diagnostic<DeviceUnavailable>(
-      [&] { (void)supervise(options(cases, "other-device"), folder, quiet); });
+  const auto message = message_of<DeviceUnavailable>(
+      [&] { (void)supervise(options(cases, "other-device"), folder, quiet_); });
   EXPECT_THAT(message, HasSubstr("was started on a-cpu"));
   EXPECT_THAT(message, HasSubstr("here is another-cpu"));
-  const auto of_a_kind = diagnostic<DeviceUnavailable>(
-      [&] { (void)supervise(options(cases, "other-unit"), folder, quiet); });
+  const auto of_a_kind = message_of<DeviceUnavailable>(
+      [&] { (void)supervise(options(cases, "other-unit"), folder, quiet_); });
   EXPECT_THAT(of_a_kind, HasSubstr("here is a-cpu (GPU-2)"));
   EXPECT_EQ(folder.statuses().size(), 0U);
 }
@@ -523,14 +481,13 @@ TEST_F(SupervisorTest, KnowsTheDeviceOfAnAnonymousRunWithoutItsName) {
   RunContext anonymous = folder.context();
   anonymous.device.uuid = hidden_uuid("GPU-2");
   folder.update(anonymous);
-  Progress quiet;
-  EXPECT_EQ(supervise(options(cases, "other-unit"), folder, quiet).counts.measured, 1U);
+  EXPECT_EQ(supervise(options(cases, "other-unit"), folder, quiet_).counts.measured, 1U);
   EXPECT_EQ(folder.context().device.uuid, hidden_uuid("GPU-2"));
   EXPECT_NE(hidden_uuid("GPU-2"), hidden_uuid("GPU-3"));
   anonymous.device.uuid = hidden_uuid("GPU-3");
   folder.update(anonymous);
-  EXPECT_THAT(diagnostic<DeviceUnavailable>(
-                  [&] { (void)supervise(options(cases, "other-unit"), folder, quiet); }),
+  EXPECT_THAT(message_of<DeviceUnavailable>(
+                  [&] { (void)supervise(options(cases, "other-unit"), folder, quiet_); }),
               HasSubstr("was started on a-cpu (sha256-"));
 }
 
@@ -544,8 +501,7 @@ TEST_F(SupervisorTest, VisitsEveryMeasuredCaseAgainByAnotherWorker) {
   auto folder = RunFolder::create(folder_, context);
   auto o = counting(cases);
   o.plan.visits = 3;
-  Progress quiet;
-  const auto summary = supervise(o, folder, quiet);
+  const auto summary = supervise(o, folder, quiet_);
   EXPECT_EQ(lines(folder.path() / "samples.jsonl"), 3U + 2 * 2U + 2);
   EXPECT_EQ(summary.counts.measured, 2U);
   EXPECT_EQ(summary.counts.counted, 2U);
@@ -561,8 +517,7 @@ TEST_F(SupervisorTest, StopsAtASignalWithEverythingWrittenAndResumes) {
   {
     auto folder = create(cases);
     where = folder.path();
-    Progress quiet;
-    const auto summary = supervise(options(cases), folder, quiet);
+    const auto summary = supervise(options(cases), folder, quiet_);
     EXPECT_EQ(summary.exit_code, ExitCode::interrupted);
     EXPECT_EQ(summary.state, RunState::interrupted);
     EXPECT_EQ(summary.counts.measured, 1U);
@@ -573,8 +528,7 @@ TEST_F(SupervisorTest, StopsAtASignalWithEverythingWrittenAndResumes) {
   }
   auto folder = RunFolder::open_for_resume(where);
   EXPECT_EQ(folder.remaining(), (std::vector{cases[1], cases[2]}));
-  Progress quiet;
-  const auto summary = supervise(options({cases[2]}), folder, quiet);
+  const auto summary = supervise(options({cases[2]}), folder, quiet_);
   EXPECT_EQ(summary.counts.measured, 2U);
   EXPECT_EQ(folder.context().resumed.size(), 1U);
 }
@@ -582,10 +536,9 @@ TEST_F(SupervisorTest, StopsAtASignalWithEverythingWrittenAndResumes) {
 TEST_F(SupervisorTest, StopsAtItsTimeAsAtASignal) {
   const auto cases = sweep({"well", "well"});
   auto folder = create(cases);
-  Progress quiet;
   auto late = options(cases);
   late.stop_at = std::chrono::steady_clock::now();
-  const auto summary = supervise(late, folder, quiet);
+  const auto summary = supervise(late, folder, quiet_);
   EXPECT_EQ(summary.exit_code, ExitCode::interrupted);
   EXPECT_EQ(summary.state, RunState::interrupted);
   EXPECT_EQ(summary.counts.measured, 0U);
@@ -600,16 +553,15 @@ TEST_F(SupervisorTest, ReportsVisitsAndCountsThatAnInterruptedRunHasLeft) {
     context.sweep.cases.push_back(which.id());
   context.sweep.plan.visits = 3;
   auto folder = RunFolder::create(folder_, context);
-  Progress quiet;
   auto first = options(cases);
   first.plan.visits = 1;
-  (void)supervise(first, folder, quiet);
+  (void)supervise(first, folder, quiet_);
   EXPECT_EQ(folder.visits_made(), 3U);
   EXPECT_EQ(folder.visits_left(), 4U);
   auto rest = counting({});
   rest.plan.visits = 3;
   rest.stop_at = std::chrono::steady_clock::now();
-  const auto summary = supervise(rest, folder, quiet);
+  const auto summary = supervise(rest, folder, quiet_);
   EXPECT_EQ(summary.state, RunState::interrupted);
   EXPECT_EQ(summary.counts.missing, 3U) << "one is timed again, two are visited and counted";
   EXPECT_EQ(summary.left.timing, 1U);
@@ -637,8 +589,7 @@ TEST_F(SupervisorTest, HonoursASignalThatIsIgnored) {
   auto o = options(cases);
   o.plan.time_limit = 0.3;
   o.first_case_allowance = 0;
-  Progress quiet;
-  const auto summary = supervise(o, folder, quiet);
+  const auto summary = supervise(o, folder, quiet_);
   (void)std::signal(SIGINT, before);
   EXPECT_EQ(summary.exit_code, ExitCode::failed) << "it ran into its time limit, uninterrupted";
 }
@@ -649,7 +600,6 @@ TEST_F(SupervisorTest, EndsWithOneLineWhenTheDiskIsFullAndResumesWhenItIsNot) {
   {
     auto folder = create(cases);
     where = folder.path();
-    Progress quiet;
     rlimit before{};
     (void)::getrlimit(RLIMIT_FSIZE, &before);
     // Room for the context and for two records and a half.
@@ -661,8 +611,8 @@ TEST_F(SupervisorTest, EndsWithOneLineWhenTheDiskIsFullAndResumesWhenItIsNot) {
     folder.append(first);
     const rlimit full{.rlim_cur = room, .rlim_max = before.rlim_max};
     (void)::setrlimit(RLIMIT_FSIZE, &full);
-    const auto message = diagnostic<RunFolderError>([&] {
-      (void)supervise(options({cases.begin() + 1, cases.end()}), folder, quiet);
+    const auto message = message_of<RunFolderError>([&] {
+      (void)supervise(options({cases.begin() + 1, cases.end()}), folder, quiet_);
     });
     (void)::setrlimit(RLIMIT_FSIZE, &before);
     EXPECT_THAT(message, HasSubstr("samples.jsonl: only "));
@@ -672,15 +622,13 @@ TEST_F(SupervisorTest, EndsWithOneLineWhenTheDiskIsFullAndResumesWhenItIsNot) {
   EXPECT_EQ(folder.repair(), "") << "no torn line is left";
   const auto left = folder.remaining();
   EXPECT_EQ(left.size(), 2U);
-  Progress quiet;
-  EXPECT_EQ(supervise(options(left), folder, quiet).counts.measured, 4U);
+  EXPECT_EQ(supervise(options(left), folder, quiet_).counts.measured, 4U);
 }
 
 TEST_F(SupervisorTest, EndsTheSweepAsInterruptedWhenOnlyAPartOfItWasAsked) {
   const auto cases = sweep({"well", "well"});
   auto folder = create(cases);
-  Progress quiet;
-  const auto summary = supervise(options({cases[1]}), folder, quiet);
+  const auto summary = supervise(options({cases[1]}), folder, quiet_);
   EXPECT_EQ(summary.counts.missing, 1U);
   EXPECT_EQ(summary.state, RunState::interrupted);
   EXPECT_EQ(summary.exit_code, ExitCode::success);
@@ -699,8 +647,7 @@ class CountingTest : public SupervisorTest {
     auto o = counting(cases, mode);
     o.plan.time_limit = time_limit;
     o.first_case_allowance = time_limit / 2;
-    Progress quiet;
-    summary_ = supervise(o, folder, quiet);
+    summary_ = supervise(o, folder, quiet_);
     context_ = from_json<RunContext>(text(folder.path() / "context.json"));
     lines_ = lines(folder.path() / "samples.jsonl");
     return read_samples(folder.path() / "samples.jsonl", folder.context().sweep.cases);
@@ -823,9 +770,8 @@ TEST_F(CountingTest, OfADeviceThatRefusesIsGivenUp) {
 TEST_F(CountingTest, OfAnotherDeviceIsNoCountOfThisRun) {
   const auto cases = sweep({"well"});
   auto folder = create(cases);
-  Progress quiet;
-  EXPECT_THAT(diagnostic<DeviceUnavailable>(
-                  [&] { (void)supervise(counting(cases, "other-device"), folder, quiet); }),
+  EXPECT_THAT(message_of<DeviceUnavailable>(
+                  [&] { (void)supervise(counting(cases, "other-device"), folder, quiet_); }),
               HasSubstr("was started on a-cpu"));
   EXPECT_EQ(folder.context().state, RunState::aborted);
 }
@@ -836,8 +782,7 @@ TEST_F(CountingTest, ThatIsInterruptedResumesToTheSameSet) {
   {
     auto folder = create(cases);
     where = folder.path();
-    Progress quiet;
-    const auto summary = supervise(counting(cases), folder, quiet);
+    const auto summary = supervise(counting(cases), folder, quiet_);
     EXPECT_EQ(summary.exit_code, ExitCode::interrupted);
     EXPECT_EQ(summary.state, RunState::interrupted);
     EXPECT_EQ(summary.counts.counted, 1U);
@@ -848,8 +793,7 @@ TEST_F(CountingTest, ThatIsInterruptedResumesToTheSameSet) {
   auto folder = RunFolder::open_for_resume(where);
   EXPECT_TRUE(folder.remaining().empty());
   EXPECT_EQ(folder.uncounted(), (std::vector{cases[1], cases[2]}));
-  Progress quiet;
-  const auto again = supervise(counting({}, "patient"), folder, quiet);
+  const auto again = supervise(counting({}, "patient"), folder, quiet_);
   EXPECT_EQ(again.exit_code, ExitCode::success);
   EXPECT_EQ(again.state, RunState::complete);
   EXPECT_EQ(again.counts.measured, 3U);
@@ -866,8 +810,7 @@ class TracingTest : public CountingTest {
     auto folder = create(cases);
     auto o = options(cases);
     o.tracer = ChildCommand{.arguments = {"strata", std::string{worker_word}, "trace-" + mode}};
-    Progress quiet;
-    summary_ = supervise(o, folder, quiet);
+    summary_ = supervise(o, folder, quiet_);
     lines_ = lines(folder.path() / "samples.jsonl");
     left_ = folder.untraced().size();
     return read_samples(folder.path() / "samples.jsonl", folder.context().sweep.cases);
@@ -919,9 +862,8 @@ TEST_F(CountingTest, BeginsOnlyWhenTheTimingWasNotInterrupted) {
 TEST_F(CountingTest, OfAResumedRunTriesFailedCountsAgainAndNothingElse) {
   const auto cases = sweep({"well", "counting-exit"});
   auto folder = create(cases);
-  Progress quiet;
-  (void)supervise(counting(cases), folder, quiet);
-  const auto again = supervise(counting({}), folder, quiet);
+  (void)supervise(counting(cases), folder, quiet_);
+  const auto again = supervise(counting({}), folder, quiet_);
   EXPECT_EQ(lines(folder.path() / "samples.jsonl"), 5U) << "two times, two counts, one once more";
   EXPECT_EQ(again.counts.counting_failed, 1U);
   EXPECT_EQ(again.exit_code, ExitCode::failed);
@@ -940,7 +882,7 @@ TEST_F(SupervisorTest, ProbesADevice) {
 
 TEST_F(SupervisorTest, SaysWhyADeviceCannotBeProbed) {
   const auto message = [](const std::string& mode, double seconds = 20) {
-    return diagnostic<DeviceUnavailable>([&] { (void)probe(probed(mode), seconds); });
+    return message_of<DeviceUnavailable>([&] { (void)probe(probed(mode), seconds); });
   };
   EXPECT_EQ(message("refuse"), "no driver; install one");
   EXPECT_THAT(message("die"),
@@ -987,12 +929,10 @@ TEST(Subprocess, ReplacesAVariableThatWeHave) {
 }
 
 TEST(Subprocess, NamesAnExecutableThatCannotBeStarted) {
-  try {
-    const Subprocess child{{"/nowhere/strata", {"strata"}}, ""};
-    FAIL();
-  } catch (const std::system_error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("starting /nowhere/strata"));
-  }
+  EXPECT_THAT(message_of<std::system_error>([] {
+                const Subprocess child{{"/nowhere/strata", {"strata"}}, ""};
+              }),
+              HasSubstr("starting /nowhere/strata"));
 }
 
 TEST(Subprocess, GivesDescriptorsToTheChildWhateverOursAre) {
@@ -1089,7 +1029,7 @@ TEST_F(DeviceLockTest, LetsOneRunAtATimeMeasureADeviceAndNamesIt) {
   {
     const auto first = DeviceLock::acquire(cpu_, folder_);
     const auto message =
-        diagnostic<DeviceUnavailable>([&] { (void)DeviceLock::acquire(cpu_, folder_); });
+        message_of<DeviceUnavailable>([&] { (void)DeviceLock::acquire(cpu_, folder_); });
     EXPECT_THAT(message,
                 HasSubstr("being measured by process " + std::to_string(::getpid()) + ";"));
     const auto other = DeviceLock::acquire(gpu_, folder_);
@@ -1125,7 +1065,7 @@ TEST_F(DeviceLockTest, CanBeSharedWithOtherUsers) {
 
 TEST_F(DeviceLockTest, FollowsNoLinkAndTakesNoFolderForAFile) {
   std::filesystem::create_symlink(folder_ / "victim", folder_ / "strata-a-cpu.lock");
-  EXPECT_THAT(diagnostic<DeviceUnavailable>([&] { (void)DeviceLock::acquire(cpu_, folder_); }),
+  EXPECT_THAT(message_of<DeviceUnavailable>([&] { (void)DeviceLock::acquire(cpu_, folder_); }),
               HasSubstr("remove that file, or set TMPDIR"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "victim"));
   std::ofstream{folder_ / "victim"} << "precious";
@@ -1134,7 +1074,7 @@ TEST_F(DeviceLockTest, FollowsNoLinkAndTakesNoFolderForAFile) {
   std::string kept;
   EXPECT_EQ((victim >> kept, kept), "precious") << "the process number is written to no other file";
   std::filesystem::create_directory(folder_ / "strata-GPU-12-34.lock");
-  EXPECT_THAT(diagnostic<DeviceUnavailable>([&] { (void)DeviceLock::acquire(gpu_, folder_); }),
+  EXPECT_THAT(message_of<DeviceUnavailable>([&] { (void)DeviceLock::acquire(gpu_, folder_); }),
               HasSubstr("unknown whether another run measures"));
 }
 
@@ -1143,7 +1083,7 @@ TEST_F(DeviceLockTest, WorksOnAFileThatMayOnlyBeRead) {
   std::ofstream{folder_ / "strata-a-cpu.lock"} << "";
   (void)::chmod((folder_ / "strata-a-cpu.lock").c_str(), 0444);
   const auto lock = DeviceLock::acquire(cpu_, folder_);
-  EXPECT_THAT(diagnostic<DeviceUnavailable>([&] { (void)DeviceLock::acquire(cpu_, folder_); }),
+  EXPECT_THAT(message_of<DeviceUnavailable>([&] { (void)DeviceLock::acquire(cpu_, folder_); }),
               HasSubstr("being measured by another process"));
 }
 

@@ -1,7 +1,6 @@
 // Translations of this CPU: its chains, and the places of their words.
+#include "case_here.hpp"
 #include "harness/base/text.hpp"
-#include "harness/record/device.hpp"
-#include "harness/run/case_runner.hpp"
 #include "micro/latency/tlb.hpp"
 
 #include <gtest/gtest.h>
@@ -80,23 +79,9 @@ TEST(TlbOnAHost, SpreadsTheWordsEvenlyOverTheSetsOfCaches) {
 }
 
 TEST(TlbOnThisCpu, EndsWhereTheCycleSays) {
-  const auto device = open_host_device();
-  Cache cache;
-  const Plan plan{.warmups = 0, .min_samples = 6, .max_samples = 6};
-  for (const std::string_view pages : {tlb::small_pages, tlb::huge_pages}) {
-    const Case which{
-        .suite = "micro",
-        .benchmark = "tlb",
-        .backend = Backend::host,
-        .params = {
-            {"allocation", std::string{pages}}, {"stride", "4096"}, {"footprint", "262144"}}};
-    const CaseRecord record = run_case(which, plan, *device, cache);
-    if (record.status == Status::skipped) continue;  // the system has no such pages
-    ASSERT_EQ(record.status, Status::measured) << record.reason;
-    const auto result = std::ranges::find(record.gates, "result", &Gate::name);
-    ASSERT_NE(result, record.gates.end());
-    EXPECT_EQ(result->verdict, Verdict::passed) << result->detail;
-  }
+  for (const std::string_view pages : {tlb::small_pages, tlb::huge_pages})  // huge ones, if any
+    (void)measure_here(
+        "tlb", {{"allocation", std::string{pages}}, {"stride", "4096"}, {"footprint", "262144"}});
 }
 
 }  // namespace

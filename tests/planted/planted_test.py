@@ -77,6 +77,21 @@ DEFECTS = (
         ("result",),
     ),
     Defect("warm instead of evicted", "l2_partition", "", ("model",)),
+    # Of the sums, none shows the sectors of an access: counters do.
+    Defect(
+        "accesses transposed",
+        "short_words",
+        "element: [1]; order: [coalesced]; group: [4, 16]; access: [apart]",
+        ("model",),
+    ),
+    # A fence empties L1. At other levels nothing but the time shows it.
+    Defect(
+        "fence in the loop",
+        "layout_read",
+        "residency: [l1]; layout: [soa, soaoas]; fields: [posmass]; cores: [all];"
+        " block_size: [256]; warps_per_sm: [8]",
+        ("level", "model"),
+    ),
 )  # fmt: skip
 #: An instruction that changes no result is no gate's: selftest finds that two benchmarks disagree.
 EXTRA = Defect("extra instruction", "ceilings", "", ("fp32 multiply-adds",))

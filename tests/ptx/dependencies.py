@@ -26,6 +26,7 @@ class Order:
         0: none needs another's.
     step: by how much the loop's counter moves in a turn; 0: not looked at.
     at_once: how many stand side by side in a chain: each needs all of those before.
+    restarts: whether the first of each chain in a turn needs none.
     together: whether none of them is needed before the last one of a turn was issued, where chains
         are none: issue is in order, and what waits for a result keeps back all that follows.
     beside: how many other statements a loop of PTX holds at most; None: not looked at.
@@ -38,6 +39,7 @@ class Order:
     chains: int
     step: int = 1
     at_once: int = 1
+    restarts: bool = False
     together: bool = True
     turn_of_sass: int = 0
     loops: int = 1
@@ -60,6 +62,7 @@ SASS_NO_RESULT = re.compile(
     r"ST[GSL]?\b|RED|BRA|BAR|EXIT|BPT|BSYNC|BSSY|WARPSYNC|NOP|MEMBAR|DEPBAR|LDGDEPBAR|ERRBAR|CCTL|"
     r"LDGSTS|UBLKCP|UTMA|SYNCS|RET|CALL|NANOSLEEP|YIELD|BREAK"
 )
+SYNCHRONISES = re.compile(r"bar\b|barrier|fence|membar")
 TWO_RESULTS = re.compile(r"U?PLOP3|U?[IFDHP]SETP|VOTE|TLD|TEX")
 
 
@@ -180,13 +183,14 @@ def chained(loop: Sequence[Step], timed: Sequence[int], order: Order) -> Iterato
     links = [frozenset(timed[n : n + order.at_once]) for n in range(0, len(timed), order.at_once)]
     before = {link: {reached[at] for at in link} for link in links}
     wrong = sum(len(befores) != 1 or not befores <= set(links) for befores in before.values())
-    if wrong:
+    begun = sum(befores == {frozenset()} for befores in before.values())
+    if wrong != (begun if order.restarts else 0) or begun != order.restarts * order.chains:
         yield f"{wrong} of {len(links)} timed instructions do not need the one before, and it alone"
         return
     lengths = []
     left = set(links)
     while left:
-        link, length = min(left, key=min), 0
+        link, length = (max if order.restarts else min)(left, key=min), 0
         while link in left:
             left.remove(link)
             (link,) = before[link]
@@ -287,6 +291,8 @@ def diagnostics(
             yield f"{len(loop) - turn} statements beside those of a loop, not {order.beside}"
         if counted and any(s.text.startswith("bra") and s.at < timed[-1] for s in loop):
             yield "a branch may leave out timed instructions"
+        if counted and any(SYNCHRONISES.match(s.text) for s in loop if s.at not in timed):
+            yield "a barrier or fence in a loop of timed instructions"
         if counted and order.step:
             yield from counts_by(order.step, steps, loop)
 

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,12 @@ DATA = Path(sys.argv[2]) / "tests" / "data" / "ptx"
 PATIENCE = 900
 """Seconds after which a command counts as hung: with sanitizers, on a busy machine, it is slow."""
 NVCC = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+
+PACKAGES = Path(os.environ.get("STRATA_PYTHON", sys.executable)).parent.parent / "lib"
+NVDISASM = shutil.which("nvdisasm") or next(
+    map(str, PACKAGES.glob("python*/site-packages/nvidia/*/bin/nvdisasm")), None
+)
+"""From a toolkit, or the package nvidia-cuda-nvdisasm of the Python that runs this."""
 
 Json = dict[str, Any]
 
@@ -114,7 +121,7 @@ class Access(unittest.TestCase):
             self.assertEqual(
                 one["usual"], {"verdict": "coalesced", "where": "param_2 is 4096"}, one
             )
-        self.assertIn("usually: coalesced where param_2 is 4096", self.answer(sample).stdout)
+        self.assertIn("usually coalesced, where param_2 is 4096", self.answer(sample).stdout)
         (gathered,) = [
             one
             for one in self.accesses("packages/warp_gather.ptx")
@@ -148,8 +155,81 @@ class Access(unittest.TestCase):
                 self.assertEqual(float(row["moved_over_ideal"]), one["moved_over_ideal"])
             self.assertEqual(proved["moved_least"], str(one["proved"]["least"]))
             self.assertEqual(exact["moved_most"], str(one["exact"][0]["traffic"][0]["sectors"]))
-            self.assertIn(f"inlined.cu:{one['source']['line']}", table)
+            self.assertIn(f"inlined.cu:{one['source']['line']} ", table)
         self.assertIsNone(next(rows, None))
+
+    def test_a_table_begins_with_the_most_wasteful_access(self) -> None:
+        table = self.answer("nvcc_inlined.ptx", "--launch", "energies.yaml").stdout
+        rows = [line.split() for line in table.splitlines() if line.startswith("inlined.cu:")]
+        # Three fields of one line, one of another, and the store; 32 bytes per sector too many.
+        self.assertEqual(
+            [row[:4] for row in rows][:2],
+            [
+                ["inlined.cu:31", "←", "40", "ld.global.f32"],
+                ["inlined.cu:35", "←", "40", "ld.global.f32"],
+            ],
+        )
+        self.assertEqual([row[-2:] for row in rows], [["72", "kB"], ["24", "kB"], ["0", "B"]])
+        self.assertEqual(rows[0][4:-2], ["×3", "4", "96", "2625", "375", "7.00"])
+        self.assertIn("    return p.vx * p.vx", table)
+        self.assertIn(
+            "4 blocks of 256 threads; 3625 sectors of global memory moved, 625 needed; exact", table
+        )
+        self.assertNotIn("premise", table)
+        self.assertEqual(
+            table.count("lanes are 28 bytes apart"), 2, "no advice where nothing is wasted"
+        )
+
+    def test_a_table_has_ten_rows_or_all(self) -> None:
+        sample = ("nvcc_declarations.ptx", "--kernel", "^mixed")
+
+        def rows(*flags: str) -> int:
+            table = self.answer(*sample, *flags).stdout
+            return sum(bool(re.match(r"\S*:\d+ ", line)) for line in table.splitlines())
+
+        self.assertEqual(rows(), 10)
+        everything = rows("--all")
+        self.assertGreater(everything, 10)
+        self.assertIn(f"… and {everything - 10} more, which waste", self.answer(*sample).stdout)
+
+    def test_a_line_number_is_never_cut(self) -> None:
+        table = self.answer("faults/long_file_name.ptx").stdout
+        self.assertRegex(table, r"(?m)^k_with_a_rather\S*…:3 ")
+        self.assertRegex(table, r"(?m)^sm_32_intr\S*…:495 ← 4 ")
+
+    def test_advice_and_proof_fit_the_launch(self) -> None:
+        along_y = ("faults/lanes_along_y.ptx", "--launch", "faults/lanes_along_y.yaml")
+        table = self.answer(*along_y).stdout
+        self.assertIn("1.00", table)
+        self.assertNotIn("swap", table)
+        self.assertNotIn("usual", self.answer(along_y[0]).stdout)
+        square = ("faults/square_block.ptx", "--launch", "faults/square_block.yaml")
+        (load, _) = self.accesses(*square)
+        self.assertEqual(load["moved_over_ideal"], 2)
+        self.assertEqual(
+            load["exact"][0]["not_covered_by_proof"],
+            "blockDim.x is a multiple of 32, and here it is 16",
+        )
+        self.assertIn(
+            "the proof does not cover this launch", self.answer(*square, "--proof").stdout
+        )
+        self.assertNotIn("does not cover", self.answer(*along_y[:1], "--proof").stdout)
+
+    def test_without_nvdisasm_the_numbers_are_those_of_the_ptx(self) -> None:
+        merged = ("faults/merged.ptx", "--launch", "faults/merged.yaml")
+        text = self.answer(*merged, path="/nowhere").stdout
+        if "nvdisasm" in text or "ptxas" in text:
+            self.assertIn("The numbers are those of the PTX", text)
+        self.assertRegex(text, r"(?m)^k.cu:6 +ld.shared.f32 ×4 +4 +32 +128 +32 ")
+
+    @unittest.skipUnless(NVCC and NVDISASM, "no ptxas or nvdisasm")
+    def test_accesses_that_ptxas_merges_have_both_numbers(self) -> None:
+        path = os.pathsep.join([str(Path(str(tool)).parent) for tool in (NVCC, NVDISASM)])
+        merged = ("faults/merged.ptx", "--launch", "faults/merged.yaml")
+        text = self.answer(*merged, path=path).stdout
+        self.assertRegex(text, r"(?m)^k.cu:6 +ld.shared.f32 ×4 +4 +32 +128 +32 ")
+        self.assertIn("machine code, merged to LDS.128: 8 requests, 64 wavefronts", text)
+        self.assertNotIn("numbers are those of the PTX", text)
 
     def test_files_may_follow_two_hyphens(self) -> None:
         sample = "nvcc_inlined.ptx"

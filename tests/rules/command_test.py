@@ -133,9 +133,26 @@ class Command(unittest.TestCase):
     def test_list_shows_each_benchmark_with_its_question(self) -> None:
         answer = strata("list")
         self.assertEqual(answer.returncode, 0)
-        self.assertIn("micro/layout_read", answer.stdout)
-        self.assertIn("micro/timer_check", answer.stdout)
-        self.assertIn("?", answer.stdout)
+        lines = answer.stdout.splitlines()
+        self.assertLessEqual(len(lines), 50, "a screen")
+        self.assertLessEqual(max(map(len, lines)), 100)
+        (layouts,) = [line for line in lines if line.startswith("  layout_read ")]
+        self.assertIn("What does it cost to read a particle", layouts)
+        self.assertIn("strata list nbody", answer.stdout)
+        rungs = strata("list", "nbody").stdout.splitlines()
+        self.assertIn(f"{len(rungs)} benchmarks: strata list nbody", answer.stdout)
+
+    def test_list_shows_the_values_that_a_backend_does_not_have(self) -> None:
+        answer = strata("list", "bandwidth")
+        self.assertIn("How many bytes per second", answer.stdout)
+        self.assertRegex(answer.stdout, r"axis +level: .*\n.*\n +not on host: shared\n")
+        described = json.loads(strata("list", "bandwidth", "--json").stdout)["bandwidth"]
+        self.assertEqual(described["backends"]["host"]["missing_values"]["level"], ["shared"])
+        self.assertIn("l2", described["axes"][0]["choices"])
+        for words in (("list", "bandwith"), ("list", "bandwith", "--json")):
+            answer = strata(*words)
+            self.assertEqual(answer.returncode, 2)
+            self.assertIn("did you mean 'bandwidth'", answer.stderr)
 
     def test_list_shows_the_same_cases_for_both_backends_apart_from_the_backend(self) -> None:
         cuda = set(strata("list", "--cases", "default", "--backend", "cuda").stdout.split())
@@ -309,6 +326,52 @@ class Command(unittest.TestCase):
         self.assertIn("too few", self.nbody("trimmed-mean", runs, code=2))
         runs.write_text("1\n2\n3 s\n4\n5\n")
         self.assertIn("runs:3: '3 s'", self.nbody("trimmed-mean", runs, code=2))
+
+    def test_nbody_reads_the_times_of_36_runs_of_a_program(self) -> None:
+        program = self.out / "program"
+        count = self.out / "count"
+        program.write_text(
+            f'#!/bin/sh\necho run >> {count}\necho "$1 time: $(wc -l < {count}) s, rate: 2.5e9"\n'
+        )
+        program.chmod(0o755)
+        trimmed, _ = self.nbody("trimmed-mean", "--", program, "--gpu").splitlines()
+        self.assertIn("mean 18.5, standard deviation", trimmed)
+        self.assertEqual(len(count.read_text().splitlines()), 36)
+        rates = self.nbody("trimmed-mean", "--runs", "6", "--pattern", "rate: (.*)", program)
+        self.assertIn("mean 2.5e+09, standard deviation 0: 6 without", rates)
+        for words, complaint in (
+            (("--pattern", "nothing([0-9]+)"), "its output has no time"),
+            (("--pattern", "rate: .*"), "0 groups"),
+            (("--pattern", "rate(: .*)"), "no number"),
+            (("--pattern", "("), "no regular expression"),
+        ):
+            output = self.nbody("trimmed-mean", *words, "--", program, code=2)
+            self.assertIn(complaint, output)
+        self.assertIn(
+            "exited with status 1", self.nbody("trimmed-mean", "--", "false", "x", code=2)
+        )
+
+    def test_bench_writes_the_bodies_that_a_rung_moved(self) -> None:
+        sweep = self.out / "sweep.yaml"
+        result = self.out / "result"
+        words = ("bench", "--sweep", str(sweep), "--device", "host", "--write-result", str(result))
+        text = (
+            "schema: 1\nname: one\nplan: {warmups: 0, min_samples: 6, max_samples: 6, "
+            "relative_half_width: 0.9, seconds_per_case: 0.001, time_limit: 60, visits: 1}\n"
+            "cases:\n  - benchmark: serial\n    axes: {problem: [PROBLEM], systems: [SYSTEMS], "
+            "bodies: [65]}\n"
+        )
+        sweep.write_text(text.replace("PROBLEM", "single").replace("SYSTEMS", "1"))
+        answer = strata(*words)
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("no case moved bodies", answer.stderr)
+        sweep.write_text(text.replace("PROBLEM", "galaxies").replace("SYSTEMS", "2"))
+        self.assertEqual(strata(*words).returncode, 0)
+        (steps,) = struct.unpack_from("<I", result.read_bytes(), 28)
+        reference = self.out / "reference"
+        self.nbody("reference", self.bodies(), reference, "--steps", str(steps))
+        self.assertIn("all 130 agree", self.nbody("verify", result, reference))
+        self.assertIn("exists already", strata(*words).stderr)
 
     def test_nbody_tells_the_ladder_rung_by_rung(self) -> None:
         text = self.nbody("ladder")

@@ -45,7 +45,7 @@ MAY_INCLUDE = {
     "micro/pattern": BASE | {"micro/pattern"},
     **{
         f"micro/{room}": MICRO | {f"micro/{room}"}
-        for room in ("latency", "bandwidth", "access", "compute", "transfer", "controls")
+        for room in ("latency", "bandwidth", "access", "compute", "transfer", "sync", "controls")
     },
     "nbody/common": CUDA_ROOM | COMMON,
     "nbody/gravity/problem": MEASURE | {"nbody/gravity/problem"},

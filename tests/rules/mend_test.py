@@ -1,4 +1,4 @@
-"""`strata access mend` as a user meets it: changes, files, the header in a program, messages.
+"""`strata access optimize` as a user meets it: changes, files, the header in a program, messages.
 
 mend_test.py STRATA SOURCE_FOLDER [unittest flags]
 """
@@ -94,7 +94,7 @@ class Mend(unittest.TestCase):
 
     def answer(self, *arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
         answer = subprocess.run(
-            [STRATA, "access", "mend", *map(str, arguments)],
+            [STRATA, "access", "optimize", *map(str, arguments)],
             capture_output=True,
             text=True,
             timeout=PATIENCE,
@@ -119,11 +119,11 @@ class Mend(unittest.TestCase):
         )
         words = ("--kernel", "column_of_block|from_left", "--launch", launch)
         text = self.answer(KERNELS, *words).stdout
-        self.assertIn("mended: lanes along blockIdx.x instead of threadIdx.x", text)
+        self.assertIn("optimized: lanes along blockIdx.x instead of threadIdx.x", text)
         self.assertIn("0 bits differ", text)
         self.assertIn("the original is launched where", text)
         self.assertRegex(text, r"refused: line \d+ of the PTX: st.global.f32: .*another thread")
-        self.assertIn("2 kernels: 1 mended, 1 refused", text)
+        self.assertIn("2 kernels: 1 optimized, 1 refused", text)
         kernels = json.loads(self.answer(KERNELS, *words, "--format", "json").stdout)["kernels"]
         columns = next(one for one in kernels if one["kernel"] == "column_of_block")
         self.assertEqual(columns["before"]["sectors"], 2 * 64 * 32)
@@ -201,7 +201,7 @@ class Mend(unittest.TestCase):
         kernels = json.loads(
             self.answer(KERNELS, *words, "--assemble", "--out", self.out, "--format", "json").stdout
         )["kernels"]
-        mended = [one for one in kernels if one["state"] == "mended"]
+        mended = [one for one in kernels if one["state"] == "optimized"]
         self.assertEqual(len(mended), len(changes))
         whole = self.out / "mend.mended.ptx"
         command = [
@@ -213,6 +213,61 @@ class Mend(unittest.TestCase):
             str(self.out / "a.cubin"),
         ]
         subprocess.run(command, check=True, env={**os.environ, "PATH": TOOLS})
+
+    def of_fault(self, name: str, *words: str | Path) -> tuple[str, str]:
+        """The output, and the state of the kernel in it."""
+        words = (DATA / "ptx" / "faults" / f"{name}.ptx", *words)
+        text = self.answer(*words, "--format", "json").stdout
+        return self.answer(*words).stdout, json.loads(text)["kernels"][0]["state"]
+
+    def test_usual_launches_have_the_axes_that_the_kernel_reads(self) -> None:
+        text, state = self.of_fault("one_dimensional")
+        self.assertEqual(state, "optimized")
+        self.assertIn("taken in 32 of 32 usual launches", text)
+
+    def test_a_kernel_that_no_usual_launch_takes_is_unchanged(self) -> None:
+        text, state = self.of_fault("loaded_stride")
+        self.assertEqual(state, "unchanged")
+        self.assertIn("may meet", text)
+
+    def test_blocks_of_a_long_launch_are_sampled(self) -> None:
+        launch = DATA / "ptx" / "faults" / "product.yaml"
+        text, state = self.of_fault("product", "--launch", launch)
+        self.assertEqual(state, "optimized")
+        self.assertRegex(text, r"\d+ of 256 blocks: requests \d+")
+        self.assertIn("threadIdx.x and threadIdx.y swapped", text)
+
+    def test_the_given_launch_is_compared_first(self) -> None:
+        launch = DATA / "ptx" / "faults" / "tile_swap.yaml"
+        text, state = self.of_fault("tile_swap", "--launch", launch, "--compare", "1")
+        self.assertEqual(state, "optimized")
+        # Samples have blocks in which threads race; the given launch has none.
+        self.assertIn("compared in 1 launch on the host, 0 bits differ\n", text)
+
+    def test_a_table_of_the_compiler_is_no_variable_of_the_host(self) -> None:
+        self.assertNotIn("a variable of the module", self.of_fault("compiler_table")[0])
+
+    def test_what_was_not_compared_is_not_optimized(self) -> None:
+        unmodelled = self.out / "unmodelled.ptx"
+        text = (DATA / "ptx" / "faults" / "one_dimensional.ptx").read_text()
+        unmodelled.write_text(
+            text.replace("\tst.global", "\tfns.b32 %r1, %r1, %r1, %r1;\n\tst.global")
+        )
+        answer = self.answer(unmodelled, "--out", self.out / "optimized")
+        self.assertIn("refused: 4 threads in one", answer.stdout)
+        self.assertIn("not compared", answer.stdout)
+        self.assertEqual(list((self.out / "optimized").iterdir()), [])
+
+    def test_its_old_name_stays(self) -> None:
+        words = ("--kernel", "column_of_block")
+        old = subprocess.run(
+            [STRATA, "access", "mend", str(KERNELS), *words],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=True,
+        )
+        self.assertEqual(old.stdout, self.answer(KERNELS, *words).stdout)
 
     def test_bad_input_is_refused_in_one_line(self) -> None:
         self.assertIn("no kernel matches", self.refusal(KERNELS, "--kernel", "scala"))

@@ -23,7 +23,6 @@ from strata.model.truth import fallen, load_run
 from strata.report import headlines, map_text
 from strata.report.sentences import sentences
 from strata.roofline import verdicts
-from strata.roofline.table import table
 from strata.run import Run, RunError, load_context, one_line
 from strata.run.files import visible, write_files
 from strata.run.private import anonymous
@@ -53,44 +52,33 @@ def _option(words: str, metavar: str | None = None, *names: str) -> Any:
     return typer.Option(*names, metavar=metavar, help=words)
 
 
-def _out(words: str, metavar: str = "DIR") -> Any:
-    return _option(words, metavar, "--out", "-o")
-
-
 def _out_of(command: str) -> Any:
-    return _out(f"Folder to write to [RUN/{command}; ./{command} for several runs].")
-
-
-def _no_names(words: str) -> Any:
-    return _option(words, None, "--anonymous")
+    words = f"Folder to write to [RUN/{command}; ./{command} for several runs]."
+    return _option(words, "DIR", "--out", "-o")
 
 
 Runs = Annotated[list[Path], _argument("RUN...", "Run folders.")]
 OneRun = Annotated[Path, _argument("RUN", "Run folder.")]
-Unnamed = Annotated[bool, _no_names("Leave out arguments, paths, host name, UUIDs and serials.")]
-UnnamedFleet = Annotated[bool, _no_names("Hide UUIDs, leave out nodes and folders.")]
+_ANONYMOUS = "Leave out arguments, paths, host name, UUIDs and serials."
+Unnamed = Annotated[bool, _option(_ANONYMOUS, None, "--anonymous")]
 Force = Annotated[bool, _option("Overwrite what is there.", None, "--force")]
-Bare = Annotated[
-    bool,
-    _option("Draw figures without the heading (title, device, run).", None, "--plain-figures"),
-]
+_PLAIN = "Draw figures without the heading (title, device, run)."
+Bare = Annotated[bool, _option(_PLAIN, None, "--plain-figures")]
 
 
 def _folder(out: Path | None, runs: Sequence[Path], what: str) -> Path:
     return out or (runs[0] / what if len(runs) == 1 else Path(what))
 
 
+ReportOut = Annotated[Path | None, _out_of("report")]
+Formats = Annotated[str, _option("Image files of each figure: svg, png, pdf.", "KIND,...")]
+
+
 @app.command()
 def report(
-    runs: Runs,
-    out: Annotated[Path | None, _out_of("report")] = None,
-    *,
-    formats: Annotated[
-        str, _option("Image files of each figure: svg, png, pdf.", "KIND,...")
-    ] = "svg,png,pdf",
-    unnamed: Unnamed = False,
-    bare: Bare = False,
-) -> None:
+    runs: Runs, out: ReportOut = None, *, formats: Formats = "svg,png,pdf",
+    unnamed: Unnamed = False, bare: Bare = False,
+) -> None:  # fmt: skip
     """Write report.html, and a file for each figure and table."""
     kinds = list(dict.fromkeys(formats.split(",")))
     if unknown := [kind for kind in kinds if kind not in FORMATS]:
@@ -104,19 +92,20 @@ def report(
     _say(f"{path}")
 
 
+FigureName = Annotated[str, _argument("NAME", "Name of the figure; a wrong one lists all.")]
+FigureOut = Annotated[
+    Path | None, _option("File to write to [./NAME.FORMAT].", "FILE", "--out", "-o")
+]
+Kind = Annotated[str, _option("Image format: svg, png or pdf.", "KIND", "--format")]
+_WIDTH = "Width in inches, 2 to 20: 3.3 for a column of a paper."
+Width = Annotated[float | None, _option(_WIDTH, "INCHES")]
+
+
 @app.command(name="figure")
 def draw_figure(
-    name: Annotated[str, _argument("NAME", "Name of the figure; a wrong one lists all.")],
-    run: OneRun,
-    out: Annotated[Path | None, _out("File to write to [./NAME.FORMAT].", "FILE")] = None,
-    *,
-    kind: Annotated[str, _option("Image format: svg, png or pdf.", "KIND", "--format")] = "svg",
-    width: Annotated[
-        float | None,
-        _option("Width in inches, 2 to 20: 3.3 for a column of a paper.", "INCHES"),
-    ] = None,
-    bare: Bare = False,
-) -> None:
+    name: FigureName, run: OneRun, out: FigureOut = None, *, kind: Kind = "svg",
+    width: Width = None, bare: Bare = False,
+) -> None:  # fmt: skip
     """Write one figure of a run as an image."""
     if kind not in FORMATS:
         _fail(f"found the format {kind!r}; expected one of {', '.join(FORMATS)}")
@@ -136,19 +125,16 @@ def draw_figure(
     _say(f"{file}")
 
 
+RooflineOut = Annotated[Path | None, _out_of("roofline")]
+Lender = Annotated[Path | None, _option("Take ceilings from this run, if RUN has none.", "RUN")]
+Nominal = Annotated[bool, _option("Also draw the nominal 20 operations per interaction.")]
+
+
 @app.command(name="roofline")
 def draw_roofline(
-    runs: Runs,
-    out: Annotated[Path | None, _out_of("roofline")] = None,
-    ceilings: Annotated[
-        Path | None, _option("Take ceilings from this run, if RUN has none.", "RUN")
-    ] = None,
-    *,
-    nominal: Annotated[
-        bool, _option("Also draw the nominal 20 operations per interaction.")
-    ] = True,
+    runs: Runs, out: RooflineOut = None, ceilings: Lender = None, *, nominal: Nominal = True,
     bare: Bare = False,
-) -> None:
+) -> None:  # fmt: skip
     """Plot kernels under the ceilings of their run; exit code 1 if one is above its roof."""
     loaded = [load_run(run) for run in runs]
     lender = load_run(ceilings) if ceilings else None
@@ -157,28 +143,21 @@ def draw_roofline(
 
     shown = write(loaded, folder, ceilings=lender, nominal=nominal, headings=not bare)
     for form, found in shown.items():
-        _say(f"{tables.terminal(table(found, form))}{folder / form.name}.svg")
+        _say(f"{tables.terminal(verdicts.table(found, form))}{folder / form.name}.svg")
     for problem in (one for found in shown.values() for one in verdicts.problems(found)):
         _say(f"strata: above its roof: {one_line(problem)}", err=True)
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
 
 
+_MAP = "Print only the memory levels, as boxes; several runs side by side."
+AsMap = Annotated[bool, _option(_MAP, None, "--map")]
+Notes = Annotated[bool, _option("With --map: also print why a number is missing.", None, "--notes")]
+AsJson = Annotated[bool, _option("Print the ten numbers for programs, as JSON.", None, "--json")]
+
+
 @app.command()
 def summary(
-    runs: Runs,
-    *,
-    as_map: Annotated[
-        bool,
-        _option(
-            "Print only the memory levels, as boxes; several runs side by side.", None, "--map"
-        ),
-    ] = False,
-    notes: Annotated[
-        bool, _option("With --map: also print why a number is missing.", None, "--notes")
-    ] = False,
-    as_json: Annotated[
-        bool, _option("Print the ten numbers for programs, as JSON.", None, "--json")
-    ] = False,
+    runs: Runs, *, as_map: AsMap = False, notes: Notes = False, as_json: AsJson = False
 ) -> None:
     """Summarise a run in a few sentences and ten numbers."""
     if as_map:
@@ -198,49 +177,34 @@ def summary(
     _print_table(loaded)
 
 
+_TABLES = "Write tables and a figure to this folder."
+CompareOut = Annotated[Path | None, _option(_TABLES, "DIR", "--out", "-o")]
+_SAME = (
+    "A repeat of one of RUN, or of other runs given with --same, from which to estimate the noise: "
+    "same code, same chip. Repeatable."
+)
+Same = Annotated[list[Path] | None, _option(_SAME, "RUN")]
+_BESIDE = "Published devices to compare with, such as A100,V100; a wrong name lists all."
+Beside = Annotated[str | None, _option(_BESIDE, "NAME,...", "--with")]
+Only = Annotated[list[str] | None, _option("Compare only this benchmark or suite.", "NAME")]
+FalseAlarm = Annotated[float, _option("Probability of any false alarm in the whole comparison.")]
+MinChange = Annotated[float, _option("Smallest change of interest.")]
+_POWER = (
+    "Exit with code 1 unless a change of this size, such as 2%, would be noticed (with a "
+    "probability of 0.9) in at least half of the timed rows."
+)
+Power = Annotated[str | None, _option(_POWER, "SIZE")]
+_WANDER = "Assumed spread between runs, where there are too few rows to estimate it."
+Wander = Annotated[float, _option(_WANDER)]
+
+
 @app.command()
 def compare(
-    runs: Runs,
-    *,
-    out: Annotated[Path | None, _out("Write tables and a figure to this folder.")] = None,
-    same: Annotated[
-        list[Path] | None,
-        _option(
-            "A repeat of one of RUN, or of other runs given with --same, from which to "
-            "estimate the noise: same code, same chip. Repeatable.",
-            "RUN",
-        ),
-    ] = None,
-    beside: Annotated[
-        str | None,
-        _option(
-            "Published devices to compare with, such as A100,V100; a wrong name lists all.",
-            "NAME,...",
-            "--with",
-        ),
-    ] = None,
-    only: Annotated[
-        list[str] | None, _option("Compare only this benchmark or suite.", "NAME")
-    ] = None,
-    false_alarm: Annotated[
-        float, _option("Probability of any false alarm in the whole comparison.")
-    ] = 0.01,
-    min_change: Annotated[float, _option("Smallest change of interest.")] = 0.01,
-    require_power: Annotated[
-        str | None,
-        _option(
-            "Exit with code 1 unless a change of this size, such as 2%, would be noticed (with a "
-            "probability of 0.9) in at least half of the timed rows.",
-            "SIZE",
-        ),
-    ] = None,
-    wander: Annotated[
-        float,
-        _option("Assumed spread between runs, where there are too few rows to estimate it."),
-    ] = 0.003,
-    unnamed: Unnamed = False,
+    runs: Runs, *, out: CompareOut = None, same: Same = None, beside: Beside = None,
+    only: Only = None, false_alarm: FalseAlarm = 0.01, min_change: MinChange = 0.01,
+    require_power: Power = None, wander: Wander = 0.003, unnamed: Unnamed = False,
     bare: Bare = False,
-) -> None:
+) -> None:  # fmt: skip
     """Compare runs with the first and print which change would have been noticed.
 
     Exit code 0: nothing is slower; 1: something is, or --require-power is not met; 2: bad input.
@@ -283,27 +247,24 @@ def compare(
     raise typer.Exit(int(bool(weak) or any(one.slower for one in found)))
 
 
+_SETS = "Run folders, folders of them, or data sets of `strata fleet add`."
+RunsOrSets = Annotated[list[Path], _argument("RUN...", _SETS)]
+FleetOut = Annotated[Path, _option("Folder to write to.", "DIR", "--out", "-o")]
+FleetAlarm = Annotated[float, _option("Probability of any false alarm in the whole fleet.")]
+_MODEL = "Judge this device model, not the one of most GPUs."
+Model = Annotated[str, _option(_MODEL, "SLUG")]
+_BUILDS = "Take runs of all builds, not of the one of most GPUs."
+AnyBuild = Annotated[bool, _option(_BUILDS, None, "--any-build")]
+_HIDE = "Hide UUIDs, leave out nodes and folders."
+UnnamedFleet = Annotated[bool, _option(_HIDE, None, "--anonymous")]
+
+
 @app.command(name="fleet")
 def judge_fleet(
-    runs: Annotated[
-        list[Path],
-        _argument("RUN...", "Run folders, folders of them, or data sets of `strata fleet add`."),
-    ],
-    *,
-    out: Annotated[Path, _out("Folder to write to.")] = Path("fleet"),
-    false_alarm: Annotated[
-        float, _option("Probability of any false alarm in the whole fleet.")
-    ] = 0.01,
-    min_change: Annotated[float, _option("Smallest change of interest.")] = 0.005,
-    model: Annotated[
-        str, _option("Judge this device model, not the one of most GPUs.", "SLUG")
-    ] = "",
-    any_build: Annotated[
-        bool,
-        _option("Take runs of all builds, not of the one of most GPUs.", None, "--any-build"),
-    ] = False,
+    runs: RunsOrSets, *, out: FleetOut = Path("fleet"), false_alarm: FleetAlarm = 0.01,
+    min_change: MinChange = 0.005, model: Model = "", any_build: AnyBuild = False,
     unnamed: UnnamedFleet = False,
-) -> None:
+) -> None:  # fmt: skip
     """Report outliers among GPUs: exit code 0 without any, 1 with one or more, 2 bad input.
 
     `strata fleet add DATASET RUN...` keeps runs in a data set that is read in their place.
@@ -329,13 +290,11 @@ def judge_fleet(
     raise typer.Exit(int(bool(found.out)))
 
 
+DataSet = Annotated[Path, _argument("DATASET", "Folder of the data set.")]
+
+
 @app.command(name=ADD, hidden=True)
-def add_to_fleet(
-    data_set: Annotated[Path, _argument("DATASET", "Folder of the data set.")],
-    runs: Runs,
-    *,
-    unnamed: UnnamedFleet = False,
-) -> None:
+def add_to_fleet(data_set: DataSet, runs: Runs, *, unnamed: UnnamedFleet = False) -> None:
     """Append runs to a data set of Parquet files, which is made where there is none."""
     from strata.fleet import add
 
@@ -366,32 +325,24 @@ def validate(runs: Runs) -> None:
     raise typer.Exit(BAD_INPUT if broken else 0)
 
 
+_TO = "Format; compare.py of Google Benchmark and pyperf compare_to read the first two."
+ExportFile = Annotated[Path, _argument("FILE", "File to write.")]
+To = Annotated[interop.Target, _option(_TO, None, "--to", "--format")]
+
+
 @app.command(name="export")
 def write_as(
-    run: OneRun,
-    file: Annotated[Path, _argument("FILE", "File to write.")],
-    to: Annotated[
-        interop.Target,
-        _option(
-            "Format; compare.py of Google Benchmark and pyperf compare_to read the first two.",
-            None, "--to", "--format",
-        ),
-    ],
-    *,
-    force: Force = False,
-    unnamed: Unnamed = False,
-) -> None:  # fmt: skip
+    run: OneRun, file: ExportFile, to: To, *, force: Force = False, unnamed: Unnamed = False
+) -> None:
     """Write a run as a file for other tools."""
     _say(f"{interop.export(load_run(run), file, to=to, force=force, unnamed=unnamed)}")
 
 
+SubmitOut = Annotated[Path, _option("Folder to write to: DIR/DEVICE/RUN.", "DIR", "--out", "-o")]
+
+
 @app.command(name="submit")
-def make_ready(
-    run: OneRun,
-    *,
-    out: Annotated[Path, _out("Folder to write to: DIR/DEVICE/RUN.")] = Path("submission"),
-    force: Force = False,
-) -> None:
+def make_ready(run: OneRun, *, out: SubmitOut = Path("submission"), force: Force = False) -> None:
     """Check a run, remove what identifies its owner, pack it, and print how to contribute it."""
     from strata.interop.submission import refuse_large, submit
 
@@ -413,13 +364,12 @@ def make_ready(
         _warn("built from changes that no commit holds; describe them in the pull request")
 
 
+ImportFile = Annotated[Path, _argument("FILE", "Google Benchmark JSON, or CSV of ncu --csv.")]
+ImportTo = Annotated[Path, _option("Folder for the run folder.", "DIR")]
+
+
 @app.command(name="import")
-def bring_in(
-    file: Annotated[Path, _argument("FILE", "Google Benchmark JSON, or CSV of ncu --csv.")],
-    to: Annotated[Path, _option("Folder for the run folder.", "DIR")] = Path(),
-    *,
-    force: Force = False,
-) -> None:
+def bring_in(file: ImportFile, to: ImportTo = Path(), *, force: Force = False) -> None:
     """Make a run folder from another tool's file, and print its path."""
     _say(f"{interop.bring_in(file, to, force=force)}")
 

@@ -39,6 +39,7 @@ struct AccessOptions {
   Names launches;
   Names generations;
   std::string format = "table";
+  access::TableOptions table;
   std::optional<double> most;
   access::Tools tools;
   bool run = false;
@@ -236,14 +237,29 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
         {.generations = report.generations, .budget = options.budget, .progress = progress});
     one.seconds = std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count();
   }
+  // What ptxas merges of each kernel, until a tool is missing.
+  std::map<std::pair<std::size_t, std::uint32_t>, std::vector<access::MergedAccess>> known;
+  const auto merged = [&](const std::pair<std::size_t, std::uint32_t>& kernel) {
+    const auto [found, is_new] = known.try_emplace(kernel);
+    if (!is_new || !report.no_machine_code.empty()) return found->second;
+    try {
+      found->second = access::merged_by_ptxas(modules[kernel.first], kernel.second, options.tools);
+    } catch (const UsageError& missing) {
+      report.no_machine_code = missing.what();
+    }
+    return found->second;
+  };
   count_again(options, modules, launches, access::newest_of(report), counting, counted);
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const Evaluated& one = launches[i];
     const access::CountedLaunch* of_launch = i < counted.size() ? &counted[i] : nullptr;
     access::ReportedLaunch reported = reported_launch(one, of_launch, counting, options.run);
     add_launch(report.kernels[places.at({one.launch.module, one.launch.kernel})],
-               modules[one.launch.module].kernels[one.launch.kernel], std::move(reported),
-               one.evaluation, of_launch);
+               modules[one.launch.module].kernels[one.launch.kernel], one.launch,
+               std::move(reported), one.evaluation, of_launch);
+    add_merged(report.kernels[places.at({one.launch.module, one.launch.kernel})],
+               modules[one.launch.module], one.launch,
+               merged({one.launch.module, one.launch.kernel}), {.budget = options.budget});
   }
   return report;
 }
@@ -352,7 +368,7 @@ ExitCode run(const AccessOptions& options) {
   const std::string text = options.format == "csv"     ? csv_of(report)
                            : options.format == "json"  ? json_of(report)
                            : options.format == "sarif" ? sarif_of(report, build_info().version)
-                                                       : table_of(report);
+                                                       : table_of(report, options.table);
   fmt::print("{}", text);
   const auto is_over = [&](const access::ReportRow& row) {
     const auto moved = row.moved_over_ideal();
@@ -391,6 +407,9 @@ void add_access(Command app, int& status, const std::vector<std::string>& comman
       .separated_by(',');
   sub.option("--format", options->format, "output format")
       .one_of({"table", "csv", "json", "sarif"});
+  sub.flag("--all", options->table.shows_all, "all accesses, not only the ten most wasteful");
+  sub.flag("--proof", options->table.shows_proof,
+           "what holds for any launch of the kernel, with its premises");
   sub.option("--most", options->most,
              "exit with status 1 if an access moves more than TIMES what its bytes need", "TIMES");
   sub.flag("--run", options->run, "run each launch on a GPU and count what each instruction moves")

@@ -1,4 +1,5 @@
-// strata access mend: kernels with better accesses, proved to do the same; needs no device but for
+// strata access optimize: kernels with better accesses, proved to do the same; needs no device but
+// for
 // --run.
 #include "harness/access/command/access_count.hpp"
 #include "harness/access/inputs.hpp"
@@ -57,6 +58,8 @@ struct Work {
   std::string name;  ///< readable
   Chosen chosen;
   Comparisons compared;
+  access::Share share;                ///< of usual launches that take the new kernel
+  std::string sampled;                ///< "16 of 256 blocks", where a launch has too many
   std::string failure;                ///< of assembling it, or of comparing it
   std::vector<access::Change> tried;  ///< on a device
   access::Outcome outcome;            ///< of these
@@ -76,6 +79,18 @@ std::optional<access::Change> asked(const MendOptions& options, const ptx::Modul
   return std::nullopt;
 }
 
+std::string comparison_text(const Comparisons& compared) {
+  if (compared.compared == 0) {
+    return compared.failed > 0
+               ? fmt::format("not compared: the original does not run: {}", compared.fault)
+               : fmt::format("not compared: {}", compared.why);
+  }
+  std::string text = fmt::format("compared in {} launch{} on the host, 0 bits differ",
+                                 compared.compared, compared.compared == 1 ? "" : "es");
+  if (compared.worst.raced > 0) text += ", but for bytes that several threads write";
+  return text;
+}
+
 /// `only`: this change alone.
 void work_on(const MendOptions& options, const ptx::Module& module,
              std::span<const access::Launch> launches, Work& work,
@@ -86,11 +101,33 @@ void work_on(const MendOptions& options, const ptx::Module& module,
     work.chosen.why = "--change asks nothing of it";
     return;
   }
-  work.chosen = access::choose(module, work.kernel, launches, {}, change);
+  std::vector<access::Launch> sampled;
+  try {
+    for (const access::Launch& launch : launches) {
+      sampled.push_back(access::within_budget(module, launch));
+      const std::uint64_t blocks = sampled.back().grid.count();
+      if (blocks < launch.grid.count())
+        work.sampled = fmt::format("{} of {} blocks", blocks, launch.grid.count());
+    }
+  } catch (const UsageError& error) {
+    work.chosen.why = error.what();
+    return;
+  }
+  work.chosen = access::choose(module, work.kernel, sampled, {}, change);
   if (change && !work.chosen.mended) work.failure = "cannot be changed so";
-  if (!work.chosen.mended || options.compare == 0) return;
+  if (!work.chosen.mended) return;
+  work.share = access::usual_share(module, work.kernel, *work.chosen.mended);
+  if (options.compare == 0) return;
+  constexpr unsigned seeds = 32;
   work.compared = access::compare_samples(module, work.kernel, *work.chosen.mended, options.compare,
-                                          /*seeds=*/32, access::compared_instructions, launches);
+                                          seeds, access::compared_instructions, sampled);
+  if (work.compared.compared == 0) {
+    work.chosen.why =
+        fmt::format("{}: {}", text_of(work.chosen.mended->change), comparison_text(work.compared));
+    work.chosen.is_refused = true;
+    work.chosen.mended.reset();
+    return;
+  }
   const auto& worst = work.compared.worst;
   if (worst.is_same()) return;
   work.failure = worst.failure.empty() ? fmt::format("{} bytes differ, the first at {:#x}",
@@ -191,7 +228,7 @@ void assemble(const MendOptions& options, const access::Input& input, Work& work
 
 std::string state_of(const Work& work) {
   if (!work.failure.empty()) return "failed";
-  if (work.chosen.mended) return "mended";
+  if (work.chosen.mended) return "optimized";
   return work.chosen.is_refused ? "refused" : "unchanged";
 }
 
@@ -209,18 +246,6 @@ std::string trial_text(const Work& work) {
   return text + fmt::format(", the best of {} tried", work.tried.size());
 }
 
-std::string comparison_text(const Comparisons& compared) {
-  if (compared.compared == 0) {
-    return compared.failed > 0
-               ? fmt::format("not compared: the original does not run: {}", compared.fault)
-               : fmt::format("not compared: {}", compared.why);
-  }
-  std::string text = fmt::format("compared in {} launch{} on the host, 0 bits differ",
-                                 compared.compared, compared.compared == 1 ? "" : "es");
-  if (compared.worst.raced > 0) text += ", but for bytes that several threads write";
-  return text;
-}
-
 void print_table(const MendOptions& options, const std::vector<access::Input>& inputs,
                  const std::vector<Work>& all) {
   std::map<std::string, std::size_t> counts;
@@ -236,8 +261,9 @@ void print_table(const MendOptions& options, const std::vector<access::Input>& i
     fmt::print(": {}\n", text_of(mended.change));
     const auto& before = work.chosen.before;
     const auto& after = work.chosen.after;
-    fmt::print("    requests {} → {}, sectors {} → {}, lines {} → {}", before.requests,
-               after.requests, before.sectors, after.sectors, before.lines, after.lines);
+    fmt::print("    {}requests {} → {}, sectors {} → {}, lines {} → {}",
+               work.sampled.empty() ? "" : work.sampled + ": ", before.requests, after.requests,
+               before.sectors, after.sectors, before.lines, after.lines);
     if (before.wavefronts > 0) {
       fmt::print(", wavefronts of shared memory {} → {}", before.wavefronts, after.wavefronts);
     }
@@ -250,7 +276,8 @@ void print_table(const MendOptions& options, const std::vector<access::Input>& i
     fmt::print("    {}\n", comparison_text(work.compared));
     const auto reasons = mended.checks.reasons();
     if (!reasons.empty()) {
-      fmt::print("    the original is launched where\n");
+      fmt::print("    taken in {} of {} usual launches; the original is launched where\n",
+                 work.share.taken, work.share.of);
       for (const std::string& reason : reasons)
         fmt::print("      {}\n", reason);
     }
@@ -299,6 +326,8 @@ void print_json(const std::vector<access::Input>& inputs, const std::vector<Work
       one["after"] = sums(work.chosen.after);
       one["groups"] = mended.groups;
       one["compared"] = work.compared.compared;
+      one["usual_launches"] = {{"taken", work.share.taken}, {"of", work.share.of}};
+      if (!work.sampled.empty()) one["sampled"] = work.sampled;
       one["raced_bytes"] = work.compared.worst.raced;
       one["checks"] = mended.checks.reasons();
     }
@@ -461,7 +490,8 @@ ExitCode run(const MendOptions& options) {
 void add_access_mend(Command app, int& status) {
   const auto options = std::make_shared<MendOptions>();
   auto sub =
-      app.subcommand("mend", "make kernels that do the same with fewer requests and sectors");
+      app.subcommand("optimize", "make kernels that do the same with fewer requests and sectors");
+  sub.alias("mend");
   sub.option("FILES", options->files, "PTX, CUDA sources, or binaries that hold PTX").required();
   sub.option("--kernel", options->kernel, "only kernels whose name matches", "RE");
   sub.option("--launch", options->launches,
@@ -490,7 +520,7 @@ void add_access_mend(Command app, int& status) {
   sub.flag("--quiet", options->is_quiet, "print nothing but what goes wrong");
   add_compiler_options(sub, options->tools);
   sub.footer(
-      "A mended kernel stands beside the original; the header's launch() takes it where it does "
+      "The new kernel is beside the original; the header's launch() takes it where it does "
       "the same.\n"
       "WORDS: swap=x,y (threadIdx), swap_blocks=x,y (blockIdx), exchange=x (lanes along "
       "blockIdx.x),\n"
@@ -500,8 +530,8 @@ void add_access_mend(Command app, int& status) {
       "this)\n"
       "Exit status: 0; 1 where results differ or ptxas refuses one; 2 bad input; 3 no device for "
       "--run.\n"
-      "Examples: strata access mend kernels.cu --out mended\n"
-      "          strata access mend kernels.ptx --change 'scale: threads=4'");
+      "Examples: strata access optimize kernels.cu --out optimized\n"
+      "          strata access optimize kernels.ptx --change 'scale: threads=4'");
   sub.on_run([options, &status] { status = static_cast<int>(run(*options)); });
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -111,6 +112,8 @@ Json counts_json(const CountedAccess& counted) {
 
 Json launch_json(const ReportedLaunch& launch) {
   return {{"launch", one_line(launch.file)},
+          {"blocks", launch.grid.count()},
+          {"blocks_run", launch.blocks_run},
           {"not_counted", json_or_null(launch.not_counted)},
           {"optimised", launch.optimised ? counts_json(*launch.optimised) : Json{}}};
 }
@@ -123,6 +126,10 @@ Json exact_json(const Report& report, const KernelReport& kernel, const ExactTra
             {"doubt", access.is_exact() ? Json{} : Json(describe(access.doubt))},
             {"doubtful", access.doubtful},
             {"hidden_by", json_or_null(exact.hidden_by)},
+            {"hidden_buffer", json_or_null(exact.hidden_buffer)},
+            {"least_moved", access.range.least},
+            {"most_moved", access.range.most},
+            {"not_covered_by_proof", json_or_null(exact.not_covered)},
             {"warps", access.warps},
             {"lanes", access.lanes}};
   if (access.space == Space::shared) {
@@ -150,6 +157,12 @@ Json exact_json(const Report& report, const KernelReport& kernel, const ExactTra
   } else if (!exact.not_counted.empty()) {
     made["not_counted"] = one_line(exact.not_counted);
   }
+  if (exact.machine) {
+    made["machine_code"] = {{"instruction", exact.machine->opcode},
+                            {"requests", exact.machine->requests},
+                            {"moved", exact.machine->moved}};
+  }
+  made["is_merged"] = exact.is_merged;
   made["moved_over_ideal"] = access.moved_over_ideal();
   made["outside"] = access.outside;
   if (access.outside > 0) made["first_outside"] = fmt::format("{:#x}", access.first_outside);
@@ -189,69 +202,25 @@ Json row_json(const Report& report, const KernelReport& kernel, const ReportRow&
           {"remedy", json_or_null(proof.remedy)}};
 }
 
-// ---- the table ----
-
-constexpr std::size_t page = 98;  // columns of text
-
-bool begins_character(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-}
-
-/// Width of a text in characters, not bytes.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
-}
-
-/// Bytes of the first `characters` of a text.
-std::size_t bytes_of_first(std::string_view text, std::size_t characters) {
-  std::size_t at = 0;
-  for (std::size_t seen = 0; at < text.size(); ++at) {
-    if (begins_character(text[at]) && ++seen > characters) break;
-  }
-  return at;
-}
-
-/// `text` padded to `columns`; a longer text is cut at its end.
-std::string padded(std::string_view text, std::size_t columns, bool to_right = false) {
-  const std::size_t width = width_of(text);
-  if (width > columns) return std::string{text.substr(0, bytes_of_first(text, columns - 1))} + "…";
-  const std::string fill(columns - width, ' ');
-  return to_right ? fill + std::string{text} : std::string{text} + fill;
-}
-
-/// `text` wrapped to lines of the page's width, each indented; a longer word is cut.
-std::string wrapped(std::string_view text, std::size_t indent) {
-  std::string out;
-  std::string line;
-  const auto end_line = [&] {
-    if (!line.empty()) out += std::string(indent, ' ') + line + '\n';
-    line.clear();
-  };
-  for (std::string_view word : split(text, ' ')) {
-    if (!line.empty() && width_of(line) + 1 + width_of(word) > page - indent) end_line();
-    while (width_of(word) > page - indent) {
-      const std::size_t cut = bytes_of_first(word, page - indent);
-      line = word.substr(0, cut);
-      word.remove_prefix(cut);
-      end_line();
-    }
-    if (!line.empty()) line += ' ';
-    line += word;
-  }
-  end_line();
-  return out;
-}
-
-std::string counted(std::size_t count, std::string_view what, std::string_view several) {
-  return fmt::format("{} {}", count, count == 1 ? what : several);
-}
-
 }  // namespace
 
 std::string doubt_text(const ExactTraffic& exact) {
-  return fmt::format("{} in {}{}{}", describe(exact.access.doubt),
-                     counted(exact.access.doubtful, "execution", "executions"),
-                     exact.hidden_by.empty() ? "" : ": ", exact.hidden_by);
+  std::string text{describe(exact.access.doubt)};
+  if (exact.access.doubtful > 0) {
+    text += fmt::format(" in {} execution{}", exact.access.doubtful,
+                        exact.access.doubtful == 1 ? "" : "s");
+  }
+  if (!exact.hidden_by.empty()) text += ": " + exact.hidden_by;
+  if (!exact.hidden_buffer.empty())
+    text += fmt::format("; the launch file does not give the content of {}", exact.hidden_buffer);
+  return text;
+}
+
+std::string steps_text(const AccessProof& proof) {
+  std::string text;
+  for (const IndexStep& step : proof.steps)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", step.index, step.text);
+  return text;
 }
 
 namespace {
@@ -269,208 +238,6 @@ std::string places_text(const std::vector<Place>& places) {
     last = place.file;
   }
   return one_line(text);
-}
-
-std::string steps_text(const AccessProof& proof) {
-  std::string text;
-  for (const IndexStep& step : proof.steps)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", step.index, step.text);
-  return text;
-}
-
-std::string span_text(const std::optional<Span>& span) {
-  if (!span) return "";
-  if (span->least == span->most) return std::to_string(span->least);
-  return fmt::format("{}–{}", span->least, span->most);
-}
-
-/// A line of a table, and the notes below it.
-struct Line {
-  std::string source;
-  std::string opcode;
-  std::string lane;
-  std::array<std::string, 4> numbers;  ///< requests, moved, ideal, ratio
-  std::string verdict;
-  std::vector<std::string> notes;
-  bool operator==(const Line&) const = default;
-};
-
-/// Fits into a column of ten characters.
-std::string number_text(std::uint64_t number) {
-  constexpr std::uint64_t most = 9'999'999'999;
-  return number <= most ? std::to_string(number)
-                        : fmt::format("{:.4e}", static_cast<double>(number));
-}
-
-std::string ratio_text(double moved, double ideal) {
-  return ideal > 0 ? fmt::format("{:.2f}", moved / ideal) : "";
-}
-
-/// For a proof: the numbers of one request.
-Line line_of(const ReportRow& one) {
-  const AccessProof& proof = one.row.proof;
-  Line line{.source = one.row.places.empty() ? fmt::format("PTX:{}", one.row.ptx_line)
-                                             : places_text(one.row.places),
-            .opcode = one.row.opcode,
-            .lane = proof.width == 0 ? "" : std::to_string(proof.width),
-            .numbers = {},
-            .verdict = std::string{access::name_of(proof.verdict)},
-            .notes = {}};
-  if (proof.parts) {
-    line.numbers = {
-        "1", span_text(proof.parts), std::to_string(proof.ideal),
-        ratio_text(static_cast<double>(proof.parts->least), static_cast<double>(proof.ideal))};
-  }
-  const auto note = [&](std::string_view label, const std::string& text) {
-    if (!text.empty()) line.notes.push_back(fmt::format("{}{}", label, text));
-  };
-  note("", proof.reason);
-  if (proof.usual) {
-    note("usually: ", fmt::format("{} where {}", access::name_of(*proof.usual), proof.usual_where));
-  }
-  if (proof.verdict != Verdict::unmodelled) note("a step adds ", steps_text(proof));
-  note("depends on ", joined(proof.depends_on));
-  note("to mend: ", proof.remedy);
-  return line;
-}
-
-/// For a launch: sums over all of it, one line per generation.
-std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
-                           const ExactTraffic& exact) {
-  const Access& access = exact.access;
-  std::vector<Line> lines;
-  const auto add = [&](std::string what, std::uint64_t requests, std::uint64_t moved,
-                       std::uint64_t ideal) {
-    lines.push_back(
-        {.source = "  " + std::move(what),
-         .opcode = "",
-         .lane = "",
-         .numbers = {number_text(requests), number_text(moved), number_text(ideal),
-                     ratio_text(static_cast<double>(moved), static_cast<double>(ideal))},
-         .verdict = std::string{method_of(access)},
-         .notes = {}});
-  };
-  const std::string file =
-      std::filesystem::path{kernel.launches[exact.launch].file}.filename().string();
-  if (access.space == Space::shared) {
-    add(file, access.warps, access.wavefronts, access.ideal_wavefronts);
-  }
-  for (std::size_t g = 0; g < access.traffic.size(); ++g) {
-    const std::string_view generation = info_of(report.generations[g]).name;
-    add(access.traffic.size() == 1 ? file : fmt::format("{}, {}", file, generation),
-        access.traffic[g].requests, access.traffic[g].sectors, access.ideal_sectors);
-  }
-  if (lines.empty()) add(file, access.warps, 0, 0);
-  if (exact.counted) {
-    add("counted", exact.counted->executed, *exact.moved(), 0);
-    lines.back().verdict = exact.is_as_predicted(newest_of(report)) ? "as predicted" : "differs";
-  } else if (!exact.not_counted.empty()) {
-    lines.back().notes.push_back("not counted: " + exact.not_counted);
-  }
-  auto& notes = lines.back().notes;
-  if (!access.is_exact()) {
-    notes.push_back(doubt_text(exact));
-  }
-  if (access.outside > 0) {
-    notes.push_back(fmt::format("{} lane accesses outside the buffers, the first at {:#x}",
-                                access.outside, access.first_outside));
-  }
-  return lines;
-}
-
-void print_line(std::string& out, const Line& line, std::size_t times) {
-  constexpr std::size_t source_columns = 24;
-  constexpr std::size_t opcode_columns = 19;
-  constexpr std::size_t lane_columns = 4;
-  const std::string count = times > 1 ? fmt::format(" ×{}", times) : "";
-  out += line.opcode.empty()
-             ? padded(line.source, source_columns + opcode_columns + lane_columns + 2)
-             : fmt::format("{} {}{} {}", padded(line.source, source_columns),
-                           padded(line.opcode, opcode_columns - width_of(count)), count,
-                           padded(line.lane, lane_columns, true));
-  constexpr std::array<std::size_t, 4> widths{11, 11, 11, 6};
-  for (std::size_t n = 0; n < widths.size(); ++n)
-    out += padded(line.numbers[n], widths[n], true);
-  out += ' ' + line.verdict;
-  out.erase(out.find_last_not_of(' ') + 1);
-  out += '\n';
-  for (const auto& note : line.notes)
-    out += wrapped(one_line(note), 4);
-}
-
-/// The premises of a kernel's rows, each once.
-void print_premises(std::string& out, const KernelReport& kernel) {
-  std::vector<std::string> assumed;
-  std::vector<std::string> conditions;
-  const auto add = [](std::vector<std::string>& to, const std::vector<std::string>& from) {
-    for (const auto& one : from) {
-      if (std::ranges::count(to, one) == 0) to.push_back(one);
-    }
-  };
-  for (const auto& one : kernel.rows) {
-    if (!one.row.proof.parts) continue;
-    add(assumed, one.row.proof.assumptions);
-    add(conditions, one.row.proof.conditions);
-  }
-  if (!assumed.empty())
-    out += wrapped("Assumed: " + fmt::format("{}", fmt::join(assumed, "; ")), 0);
-  if (!conditions.empty()) {
-    out += wrapped("While: " + fmt::format("{}", fmt::join(conditions, "; ")), 0);
-  }
-}
-
-/// What launches moved in the code that ptxas optimises, for each space that the kernel accesses.
-void print_optimised(std::string& out, const KernelReport& kernel) {
-  for (std::size_t l = 0; l < kernel.launches.size(); ++l) {
-    const ReportedLaunch& launch = kernel.launches[l];
-    if (!launch.optimised) continue;
-    std::set<std::string> moved;
-    for (const auto& row : kernel.rows) {
-      for (const auto& exact : row.exact) {
-        const Space space = exact.access.space;
-        if (exact.launch != l) continue;
-        moved.insert(fmt::format("{} {} of {} memory", moved_in(space, *launch.optimised),
-                                 unit_of(space), access::name_of(space)));
-      }
-    }
-    out += wrapped(
-        fmt::format("Counted of {} as ptxas optimises it: {}",
-                    std::filesystem::path{launch.file}.filename().string(), fmt::join(moved, ", ")),
-        0);
-  }
-}
-
-void print_kernel(std::string& out, const Report& report, const KernelReport& kernel) {
-  out += wrapped(fmt::format("{}", kernel.name), 0);
-  out += wrapped(one_line(fmt::format("of {}, {}", kernel.input, kernel.target)), 4);
-  out += '\n';
-  print_line(out,
-             {.source = "source",
-              .opcode = "instruction",
-              .lane = "lane",
-              .numbers = {"requests", "moved", "ideal", "÷"},
-              .verdict = "",
-              .notes = {}},
-             1);
-  std::vector<std::vector<Line>> blocks;
-  for (const auto& one : kernel.rows) {
-    blocks.push_back({line_of(one)});
-    for (const auto& exact : one.exact)
-      std::ranges::move(lines_of(report, kernel, exact), std::back_inserter(blocks.back()));
-  }
-  // Copies from an unrolled loop have the same text.
-  for (auto block = blocks.begin(); block != blocks.end();) {
-    const auto other =
-        std::find_if(block, blocks.end(), [&](const auto& b) { return b != *block; });
-    const auto times = static_cast<std::size_t>(other - block);
-    for (const Line& line : *block)
-      print_line(out, line, &line == block->data() ? times : 1);
-    block = other;
-  }
-  out += '\n';
-  print_premises(out, kernel);
-  print_optimised(out, kernel);
-  out += '\n';
 }
 
 // ---- CSV ----
@@ -647,15 +414,29 @@ std::optional<std::pair<std::size_t, std::string>> finding_of(const Report& repo
     std::string text = fmt::format("{} moves {:.2f} times the {} that its bytes need",
                                    one.row.opcode, *moved, unit_of(proof.space));
     if (!proof.steps.empty()) text += "; a step adds " + steps_text(proof);
-    if (!proof.remedy.empty()) text += "; to mend: " + proof.remedy;
+    if (!proof.remedy.empty()) text += "; " + proof.remedy;
     return found(is_shared ? 1 : 0, std::move(text));
   }
-  const bool is_told = std::ranges::any_of(
+  const bool is_known = std::ranges::any_of(
       one.exact, [](const ExactTraffic& exact) { return exact.access.is_exact(); });
-  if (proof.verdict == Verdict::unknown && !is_told) {
+  if (proof.verdict == Verdict::unknown && !is_known) {
     return found(3, fmt::format("{}: {}", one.row.opcode, proof.reason));
   }
   return std::nullopt;
+}
+
+/// The premise of a proof that a launch breaks; empty if it breaks none.
+std::string broken_premise(const AccessProof& proof, const Launch& launch) {
+  if (!proof.parts) return {};
+  if (std::ranges::count(proof.assumptions, even_blocks) > 0 && launch.block.x % warp_lanes != 0) {
+    return fmt::format("{}, and here it is {}", even_blocks, launch.block.x);
+  }
+  if (!proof.aligned_parameter || *proof.aligned_parameter + 8 > launch.params.size()) return {};
+  std::uint64_t pointer = 0;
+  std::memcpy(&pointer, launch.params.data() + *proof.aligned_parameter, sizeof pointer);
+  if (pointer % pointer_alignment == 0) return {};
+  return fmt::format("a pointer is a multiple of {}, and here it is {} more", pointer_alignment,
+                     pointer % pointer_alignment);
 }
 
 }  // namespace
@@ -684,10 +465,14 @@ std::optional<double> ReportRow::moved_over_ideal() const {
   return static_cast<double>(row.proof.parts->least) / static_cast<double>(row.proof.ideal);
 }
 
-void add_launch(KernelReport& kernel, const ptx::Kernel& code, ReportedLaunch launch,
-                const Evaluation& evaluation, const CountedLaunch* counted) {
+void add_launch(KernelReport& kernel, const ptx::Kernel& code, const Launch& launch,
+                ReportedLaunch reported, const Evaluation& evaluation,
+                const CountedLaunch* counted) {
   const std::size_t place = kernel.launches.size();
-  kernel.launches.push_back(std::move(launch));
+  reported.grid = launch.grid;
+  reported.block = launch.block;
+  reported.blocks_run = evaluation.blocks_run;
+  kernel.launches.push_back(std::move(reported));
   for (const Access& access : evaluation.accesses) {
     const auto of_instruction = [&](const ReportRow& one) {
       return one.row.proof.instruction == access.instruction;
@@ -702,7 +487,11 @@ void add_launch(KernelReport& kernel, const ptx::Kernel& code, ReportedLaunch la
                             .access = access,
                             .hidden_by = access.hidden_by == ptx::no_index
                                              ? std::string{}
-                                             : describe_hidden(code, access.hidden_by)});
+                                             : describe_hidden(code, access.hidden_by),
+                            .hidden_buffer = access.hidden_buffer < launch.buffers.size()
+                                                 ? launch.buffers[access.hidden_buffer].name
+                                                 : std::string{},
+                            .not_covered = broken_premise(found->row.proof, launch)});
     if (counted == nullptr) continue;
     // Accesses that moved nothing are not reported: no warp reached them, or no lane took part.
     if (const auto why = counted->not_counted.find(access.instruction);
@@ -714,34 +503,33 @@ void add_launch(KernelReport& kernel, const ptx::Kernel& code, ReportedLaunch la
   }
 }
 
-std::string table_of(const Report& report) {
-  std::string out;
-  std::map<std::string_view, std::size_t> verdicts;
-  std::size_t rows = 0;
-  std::size_t over = 0;
-  for (const auto& kernel : report.kernels) {
-    if (!kernel.rows.empty()) print_kernel(out, report, kernel);
-    for (const auto& one : kernel.rows) {
-      ++verdicts[access::name_of(one.row.proof.verdict)];
-      ++rows;
-      const auto moved = one.moved_over_ideal();
-      over += moved && *moved > report.most ? 1 : 0;
+void add_merged(KernelReport& kernel, const ptx::Module& module, const Launch& launch,
+                const std::vector<MergedAccess>& merged, const EvaluateOptions& options) {
+  if (merged.empty()) return;
+  const ptx::Module machine =
+      ptx::read(merged_ptx(module, module.kernels[launch.kernel], merged), kernel.input);
+  EvaluateOptions newest = options;
+  newest.generations = {Generation::cc7};
+  const Evaluation evaluation = evaluate(machine, launch, newest);
+  const auto& code = machine.kernels[launch.kernel].instructions;
+  for (const MergedAccess& one : merged) {
+    const auto access = std::ranges::find(
+        evaluation.accesses, one.line, [&](const Access& of) { return code[of.instruction].line; });
+    if (access == evaluation.accesses.end() || !access->is_exact()) continue;
+    const bool is_shared = access->space == Space::shared;
+    if (!is_shared && access->traffic.empty()) continue;
+    MachineTraffic traffic{.opcode = one.opcode,
+                           .requests = is_shared ? access->warps : access->traffic[0].requests,
+                           .moved = is_shared ? access->wavefronts : access->traffic[0].sectors};
+    for (ReportRow& row : kernel.rows) {
+      if (std::ranges::count(one.instructions, row.row.proof.instruction) == 0) continue;
+      for (ExactTraffic& exact : row.exact) {
+        if (exact.launch + 1 != kernel.launches.size()) continue;
+        exact.is_merged = true;
+        if (row.row.proof.instruction == one.instructions.front()) exact.machine = traffic;
+      }
     }
   }
-  std::string counts;
-  for (const auto& [verdict, count] : verdicts)
-    counts += fmt::format(", {} {}", count, verdict);
-  out += wrapped(fmt::format("{}, {}{}; {} over {} times what they need.",
-                             counted(report.kernels.size(), "kernel", "kernels"),
-                             counted(rows, "access", "accesses"), counts,
-                             counted(over, "moves", "move"), shortest(report.most)),
-                 0);
-  out += wrapped(
-      "Moved: 32-byte sectors, or wavefronts of shared memory; for a proof, of one request of a "
-      "full warp. Ideal: what the same bytes need when contiguous. ÷: moved (at least) over ideal. "
-      "Proofs follow the rules of compute capability 7.x and later.",
-      0);
-  return out;
 }
 
 std::string csv_of(const Report& report) {

@@ -4,6 +4,7 @@
 #include "harness/access/command/counted_launch.hpp"
 #include "harness/access/evaluate.hpp"
 #include "harness/access/listing.hpp"
+#include "harness/access/machine_code.hpp"
 #include "harness/model/coalescing.hpp"
 
 #include <optional>
@@ -13,13 +14,24 @@
 
 namespace strata::access {
 
+/// An instruction of the machine code that several accesses of the PTX became.
+struct MachineTraffic {
+  std::string opcode;          ///< "LDS.128"
+  std::uint64_t requests = 0;  ///< by the rules of 7.x
+  std::uint64_t moved = 0;     ///< sectors, or wavefronts of shared memory
+};
+
 /// The memory requests of a launch in one row.
 struct ExactTraffic {
   std::size_t launch = 0;  ///< into KernelReport::launches
   Access access;
-  std::string hidden_by = {};                 ///< in words, if it is not exact
-  std::optional<CountedAccess> counted = {};  ///< on a device, in unoptimised code
-  std::string not_counted = {};               ///< why not, if its launch was counted
+  std::string hidden_by = {};                  ///< in words, if it is not exact
+  std::string hidden_buffer = {};              ///< the buffer whose content is not given, if any
+  std::optional<CountedAccess> counted = {};   ///< on a device, in unoptimised code
+  std::string not_counted = {};                ///< why not, if its launch was counted
+  std::optional<MachineTraffic> machine = {};  ///< at the first of the accesses that ptxas merges
+  bool is_merged = false;                      ///< it is one of them
+  std::string not_covered = {};  ///< the premise of the proof that its launch breaks, if any
 
   /// The prediction by the rules of 7.x, which is at index `generation` of the traffic: sectors of
   /// global and local memory, wavefronts of shared memory. Nothing if it is not exact.
@@ -42,9 +54,14 @@ struct ReportRow {
 /// A launch file that was run on the host, and perhaps on a device.
 struct ReportedLaunch {
   std::string file;
+  Extent grid = {};
+  Extent block = {};
+  std::uint64_t blocks_run = 0;                 ///< the others are estimated from them
   double seconds = 0;                           ///< the host's time for the evaluation
   std::string not_counted = {};                 ///< why a device did not count it; empty if one did
   std::optional<CountedAccess> optimised = {};  ///< whole launch, optimised by ptxas
+
+  [[nodiscard]] bool is_sampled() const { return blocks_run < grid.count(); }
 };
 
 struct KernelReport {
@@ -59,13 +76,20 @@ struct KernelReport {
 struct Report {
   std::vector<Generation> generations;  ///< of exact numbers
   std::vector<KernelReport> kernels = {};
-  double most = 2;  ///< rows with a larger moved_over_ideal() are findings
+  std::string no_machine_code = {};  ///< why machine code was not read; empty if it was
+  double most = 2;                   ///< rows with a larger moved_over_ideal() are findings
 };
 
 /// Adds the traffic of a launch to the rows of its kernel. With `counted`, each row also gets what
 /// a device moved.
-void add_launch(KernelReport& kernel, const ptx::Kernel& code, ReportedLaunch launch,
-                const Evaluation& evaluation, const CountedLaunch* counted = nullptr);
+void add_launch(KernelReport& kernel, const ptx::Kernel& code, const Launch& launch,
+                ReportedLaunch reported, const Evaluation& evaluation,
+                const CountedLaunch* counted = nullptr);
+
+/// Adds what ptxas merges to the last launch of a kernel: the module with merged accesses is
+/// evaluated like the original.
+void add_merged(KernelReport& kernel, const ptx::Module& module, const Launch& launch,
+                const std::vector<MergedAccess>& merged, const EvaluateOptions& options);
 
 /// Index of 7.x, the rules of devices that can count, among the requested generations; past the
 /// last one if they were not requested.
@@ -82,7 +106,14 @@ void add_launch(KernelReport& kernel, const ptx::Kernel& code, ReportedLaunch la
 /// Why a number is not exact, in words.
 [[nodiscard]] std::string doubt_text(const ExactTraffic& exact);
 
-[[nodiscard]] std::string table_of(const Report& report);
+/// "threadIdx.x 28, blockIdx.x 28·blockDim.x".
+[[nodiscard]] std::string steps_text(const AccessProof& proof);
+
+struct TableOptions {
+  bool shows_all = false;    ///< all accesses, not only the most wasteful ones
+  bool shows_proof = false;  ///< what holds for any launch, and its premises
+};
+[[nodiscard]] std::string table_of(const Report& report, const TableOptions& options);
 /// RFC 4180: one row per proof, and one per exact number and generation.
 [[nodiscard]] std::string csv_of(const Report& report);
 [[nodiscard]] std::string json_of(const Report& report);

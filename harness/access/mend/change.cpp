@@ -83,7 +83,7 @@ class ChangeWord {
   [[noreturn]] void refuse_unknown() const {
     bad("swap=x,y, swap_blocks=x,y, exchange=x, threads=2, passes=2, group=16, swizzle=128 or "
         "given=param_0:1",
-        "see strata access mend --help");
+        "see strata access optimize --help");
   }
 
   [[nodiscard]] unsigned number(std::string_view text) const {

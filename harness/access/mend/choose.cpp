@@ -179,8 +179,7 @@ class Candidates {
 };
 
 AskedFor asked_for(const ptx::Module& module, const Launch& launch, const MemoryCost& cost) {
-  constexpr std::uint64_t budget = std::uint64_t{1} << 21U;
-  const Evaluation found = evaluate(module, launch, {.budget = budget, .threads = 1});
+  const Evaluation found = evaluate(module, launch, {.budget = weighed_instructions, .threads = 1});
   AskedFor sum;
   for (const Access& one : found.accesses) {
     if (one.space == Space::shared) {
@@ -214,18 +213,12 @@ AskedFor operator+(AskedFor a, const AskedFor& b) {
 /// A launch of a usual size for the change, which shows what it does.
 Launch usual_launch(KernelForms& forms, std::uint32_t number, const Change& change,
                     std::uint32_t blocks, std::uint32_t length) {
-  const auto asks = [&](Special special) {
-    return std::ranges::any_of(forms.kernel().instructions, [&](const Instruction& one) {
-      return std::ranges::any_of(one.operands, [&](const ptx::Operand& operand) {
-        return operand.kind == ptx::Operand::Kind::special && operand.special == special;
-      });
-    });
-  };
-  Sample sample{.grid = {blocks * change.threads, (blocks + 1) / 2, 1},
+  const bool has_rows = reads(forms.kernel(), {Special::ctaid_y, Special::nctaid_y});
+  Sample sample{.grid = {blocks * change.threads, has_rows ? (blocks + 1) / 2 : 1, 1},
                 .block = {64, 1, 1},
                 .number = [length] { return length; },
                 .below = length};
-  if (asks(Special::tid_y)) sample.block = {16, 4, 1};
+  if (reads(forms.kernel(), {Special::tid_y})) sample.block = {16, 4, 1};
   Launch launch = launch_of(forms, number, sample);
   if (change.exchange) {
     std::array<std::uint32_t, 3> sizes{1, 1, 1};
@@ -306,7 +299,7 @@ class Search {
     std::string failing;
     for (const Launch& launch : launches) {
       const AskedFor original = asked_before(launch);
-      auto why = mended.checks.failing(launch);
+      auto why = mended.checks.failing(launches_.empty() ? packed(launch) : launch);
       // What was made up here tells nothing of angles and the like.
       if (!why && !launches_.empty() && !mended.checks.pays(launch)) why = does_not_pay;
       if (why) failing = *why;
@@ -378,6 +371,23 @@ class Search {
 };
 
 }  // namespace
+
+Launch within_budget(const ptx::Module& module, Launch launch) {
+  // Other blocks may do more than the first one, and a comparison runs all instructions.
+  constexpr std::uint64_t reserve = 4;
+  Launch first = launch;
+  first.grid = {};
+  const auto cost = evaluate(module, first, {.budget = weighed_instructions, .threads = 1});
+  const std::uint64_t most =
+      std::max<std::uint64_t>(weighed_instructions / (reserve * cost.instructions + 1), 1);
+  while (launch.grid.count() > most) {
+    std::uint32_t* const longest =
+        std::max({&launch.grid.x, &launch.grid.y, &launch.grid.z},
+                 [](const std::uint32_t* a, const std::uint32_t* b) { return *a < *b; });
+    *longest = (*longest + 1) / 2;
+  }
+  return launch;
+}
 
 Chosen choose(const ptx::Module& module, std::uint32_t number, std::span<const Launch> launches,
               const MemoryCost& cost, const std::optional<Change>& only) {

@@ -46,6 +46,13 @@ struct Chosen {
   std::vector<std::pair<Change, Refusal>> refused = {};
 };
 
+/// Maximum number of warp instructions to weigh a launch.
+inline constexpr std::uint64_t weighed_instructions = std::uint64_t{1} << 21U;
+
+/// The launch, or as many of its first blocks as can be weighed and compared. Throws UsageError if
+/// one block exceeds weighed_instructions.
+[[nodiscard]] Launch within_budget(const ptx::Module& module, Launch launch);
+
 /// The change by which the launches ask for least: a twentieth less than now, or none. Without
 /// launches: one of a usual size. `only`: this change alone is tried.
 [[nodiscard]] Chosen choose(const ptx::Module& module, std::uint32_t number,

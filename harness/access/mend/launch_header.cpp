@@ -158,7 +158,7 @@ std::string launch_header(const ptx::Module& module, const std::vector<MendedKer
                           std::string_view name) {
   const std::string library = "library_of_" + identifier(name);
   std::string text = fmt::format(
-      "// Written by `strata access mend` from {}. Each struct launches a kernel's mended copy "
+      "// Written by `strata access optimize` from {}. Each struct launches a kernel's mended copy "
       "where that\n// does what the original does, else the original.\n#pragma once\n\n",
       name);
   text += built_in("launch_math");

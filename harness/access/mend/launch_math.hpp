@@ -1,5 +1,5 @@
 // Ranges of whole numbers, for what is checked before a mended kernel is launched. Only std: the
-// headers that `strata access mend` writes hold a copy of this.
+// headers that `strata access optimize` writes hold a copy of this.
 #ifndef STRATA_LAUNCH_MATH
 #define STRATA_LAUNCH_MATH
 

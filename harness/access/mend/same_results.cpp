@@ -200,6 +200,15 @@ Launch sample_launch(KernelForms& forms, std::uint32_t number, std::uint64_t see
   return launch_of(forms, number, sample);
 }
 
+bool reads(const ptx::Kernel& kernel, std::initializer_list<ptx::Special> specials) {
+  return std::ranges::any_of(kernel.instructions, [&](const ptx::Instruction& one) {
+    return std::ranges::any_of(one.operands, [&](const ptx::Operand& operand) {
+      return operand.kind == ptx::Operand::Kind::special &&
+             std::ranges::count(specials, operand.special) > 0;
+    });
+  });
+}
+
 Launch launch_of(KernelForms& forms, std::uint32_t number, const Sample& sample) {
   const ptx::Kernel& kernel = forms.kernel();
   const ptx::Module& module = forms.module();
@@ -253,26 +262,51 @@ Launch launch_of(KernelForms& forms, std::uint32_t number, const Sample& sample)
   return launch;
 }
 
-namespace {
-
-/// The launch with as many blocks as are likely to run within the budget.
-Launch shortened(Launch launch, std::uint64_t budget) {
-  constexpr std::uint64_t instructions_of_warp = 512;
-  const std::uint64_t warps = (launch.block.count() + lanes - 1) / lanes;
-  const auto is_short = [&] {
-    return launch.grid.count() <= 4 || launch.grid.count() * warps * instructions_of_warp <= budget;
-  };
-  while (!is_short()) {
-    std::uint32_t* longest = &launch.grid.x;
-    for (std::uint32_t* const axis : {&launch.grid.y, &launch.grid.z}) {
-      if (*axis > *longest) longest = axis;
-    }
-    *longest = (*longest + 1) / 2;
+Launch packed(Launch launch) {
+  constexpr std::uint64_t distance = std::uint64_t{1} << 29U;
+  for (const Pointer& pointer : launch.pointers) {
+    // A sample's pointer is in the middle of its buffer, which is larger than any array.
+    const bool is_sample = launch.buffers[pointer.buffer].bytes > distance;
+    const std::uint64_t address =
+        first_address + pointer.buffer * distance + (is_sample ? 0 : pointer.offset);
+    std::memcpy(launch.params.data() + pointer.at, &address, sizeof address);
   }
   return launch;
 }
 
+namespace {
+
+/// A sample in which parameters have the values that the change needs.
+Launch sample_for(KernelForms& forms, std::uint32_t number, const Mended& mended,
+                  std::uint64_t seed) {
+  Launch launch = sample_launch(forms, number, seed);
+  for (const auto& [symbol, value] : mended.change.given)
+    std::memcpy(launch.params.data() + forms.module().symbols[symbol].offset, &value, 4);
+  return launch;
+}
+
 }  // namespace
+
+Share usual_share(const ptx::Module& module, std::uint32_t number, const Mended& mended) {
+  const ControlFlow flow = control_flow(module.kernels[number]);
+  KernelForms forms{module, module.kernels[number], flow};
+  constexpr unsigned wanted = 32;
+  constexpr std::uint64_t most_seeds = 1000;  // a kernel may require a block
+  Share share;
+  for (std::uint64_t seed = 0; share.of < wanted; ++seed) {
+    Launch launch = packed(sample_for(forms, number, mended, seed));
+    // Along axes that the kernel does not read, nobody launches more than one.
+    using enum ptx::Special;
+    if (!reads(forms.kernel(), {ctaid_y, nctaid_y})) launch.grid.y = 1;
+    if (!reads(forms.kernel(), {ctaid_z, nctaid_z})) launch.grid.z = 1;
+    if (!reads(forms.kernel(), {tid_y, ntid_y})) launch.block.y = 1;
+    if (!reads(forms.kernel(), {tid_z, ntid_z})) launch.block.z = 1;
+    if (launch.block.count() % lanes != 0 && seed < most_seeds) continue;
+    ++share.of;
+    if (!mended.checks.failing(launch)) ++share.taken;
+  }
+  return share;
+}
 
 Comparisons compare_samples(const ptx::Module& module, std::uint32_t number, const Mended& mended,
                             unsigned wanted, unsigned seeds, std::uint64_t budget,
@@ -285,17 +319,9 @@ Comparisons compare_samples(const ptx::Module& module, std::uint32_t number, con
   // What one launch leaves of the budget is for those after it, and once one was compared, a launch
   // that does not end halves the rest: otherwise a kernel with long loops takes half a minute.
   std::uint64_t left = budget;
-  const std::uint64_t tries = given.size() + seeds;
-  for (std::uint64_t i = 0; i < tries && all.compared < wanted && left > 0; ++i) {
-    const std::uint64_t seed = i < given.size() ? 0 : i - given.size();
-    Launch launch =
-        i < given.size() ? shortened(given[i], left) : sample_launch(forms, number, seed);
-    for (const auto& [symbol, value] : mended.change.given) {
-      if (i < given.size()) break;
-      for (unsigned b = 0; b < 4; ++b)
-        launch.params[module.symbols[symbol].offset + b] =
-            static_cast<std::uint8_t>(value >> (8 * b));
-    }
+  for (std::uint64_t n = 0; n < given.size() + seeds && all.compared < wanted && left > 0; ++n) {
+    const std::uint64_t seed = n - std::min<std::uint64_t>(n, given.size());
+    const Launch launch = n < given.size() ? given[n] : sample_for(forms, number, mended, seed);
     if (const auto why = mended.checks.failing(launch)) {
       ++all.refused;
       all.why = *why;

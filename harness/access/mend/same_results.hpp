@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <string>
 
@@ -34,6 +35,9 @@ inline constexpr std::uint64_t compared_instructions = std::uint64_t{1} << 22U;
                                           const Mended& mended, const ptx::Module& mended_module,
                                           std::uint64_t budget = compared_instructions);
 
+/// Whether the kernel reads one of these registers.
+[[nodiscard]] bool reads(const ptx::Kernel& kernel, std::initializer_list<ptx::Special> specials);
+
 /// What a launch is made of: a large buffer of random bytes for each pointer, and numbers for every
 /// other parameter.
 struct Sample {
@@ -45,12 +49,16 @@ struct Sample {
 };
 [[nodiscard]] Launch launch_of(KernelForms& forms, std::uint32_t number, const Sample& sample);
 
+/// The launch with buffers as near to each other as arrays in one device's memory usually are: for
+/// the checks of a launch, which depend on addresses alone.
+[[nodiscard]] Launch packed(Launch launch);
+
 /// Some small launch of a kernel, for a comparison.
 [[nodiscard]] Launch sample_launch(KernelForms& forms, std::uint32_t number, std::uint64_t seed);
 
-/// Up to `wanted` launches in which the mended kernel would be taken are compared: first those that
-/// are given, with a grid that fits the budget, then samples of so many seeds. The first has the
-/// whole budget, and the others what is left of it.
+/// The given launches, then up to `wanted` small ones in which the mended kernel would be taken,
+/// out of so many seeds, are compared. The first has the whole budget, and the others what is left
+/// of it.
 struct Comparisons {
   unsigned compared = 0;
   unsigned refused = 0;    ///< launches in which the original would be taken
@@ -65,5 +73,13 @@ struct Comparisons {
                                           unsigned seeds = 32,
                                           std::uint64_t budget = compared_instructions,
                                           std::span<const Launch> given = {});
+
+/// Of small launches with packed buffers, those in which the mended kernel would be taken.
+struct Share {
+  unsigned taken = 0;
+  unsigned of = 0;
+};
+[[nodiscard]] Share usual_share(const ptx::Module& module, std::uint32_t number,
+                                const Mended& mended);
 
 }  // namespace strata::access

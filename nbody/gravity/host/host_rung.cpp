@@ -49,7 +49,7 @@ void measure_rung(Session& session, const Rung& rung, MakeHostKernel make) {
       .facts = {{"layout", layout},
                 {"instructions", kernel.instructions},
                 {"cores", static_cast<std::int64_t>(run.team().size())}}};
-  judge_last_sample(which, buffers, right, reference_pulls);
+  judge_last_sample(session, which, buffers, right, reference_pulls);
   run.measure(session, describe(which), [&] { restore(buffers); });
 }
 

@@ -1,7 +1,8 @@
 """Rounds of loads and stores of four widths, in memory and in shared memory, all under way at once.
 
 A load may not be used before the last load of its round was issued: ptxas likes to add up early,
-to save registers, and then less is in flight than the case says.
+to save registers, and then less is in flight than the case says. The accesses of a thread are a
+warp's bytes apart: other distances move the same words in other sectors.
 """
 
 from contract import Contract, Kernel
@@ -31,6 +32,8 @@ def kernel(space: int, operation: int, width: int, flights: int) -> Kernel:
     else:
         load, store = rf"LDG\.E{SUFFIX[width]}{CACHE[space]} ", rf"STG\.E{SUFFIX[width]} "
         sass = {r"LDG\..*": loads, r"STG\..*": stores}
+        arrays = ARRAYS_READ[operation] + (operation != READ)
+        ptx |= {rf"add\.s64\s+%rd\d+, %rd\d+, {n * 32 * width};": arrays for n in range(1, flights)}
     return Kernel(
         name=rf"6streamIL.*LevelE{space}EL.*OperationE{operation}ELj{width}ELj{flights}E",
         ptx=ptx,

@@ -49,6 +49,13 @@ CONTRACT = Contract(
         direct(4, "u32", ""),
         direct(16, r"v4\.u32", r"\.128\.CONSTANT", only=r"\.nc"),
         Kernel(
+            name="12from_textureE",
+            ptx={r"tex\.1d\.v4\.u32\.s32 ": 1, r"ld\.global": 0, r"cos\.approx": 17},
+            sass={r"TLD\.LZ.*": 1, r"LDG\..*": 0, r"STG\.E": 1},
+            sass_in_loops={r"TLD\.LZ.*": 1},
+            clock=False,
+        ),
+        Kernel(
             name="4bestE",
             ptx={r"ld\.global\.v4\.u32 ": 1, r"ld\.global": 1, r"st\.global\.u32 ": 4},
             sass={r"LDG\.E\.128": 1, r"LDG\..*": 1, r"STG\.E": 4, r"STG\..*": 4},

@@ -40,6 +40,18 @@ OPERATIONS: dict[str, tuple[int, tuple[str, ...], dict[str, int]]] = {
     "Dadd": (512, (r"add\.rn\.f64",), {r"DADD": 1}),
     "Dmul": (512, (r"mul\.rn\.f64",), {r"DMUL": 1}),
     "Dfma": (512, (r"fma\.rn\.f64",), {r"DFMA": 1}),
+    "Fdiv": (32, (r"div\.rn\.f32",), {r"MUFU\.RCP": 1}),
+    "Ddiv": (16, (r"div\.rn\.f64",), {r"MUFU\.RCP64H": 1}),
+    "Iadd64": (256, (r"add\.u64", r"add\.u64"), {r"IADD3": 1, r"IADD3\.X": 1}),
+    "Imad64": (64, (r"mad\.lo\.u64",), {r"IMAD": 2, r"IADD3": 1, r"IMAD\.WIDE\.U32": 1}),
+    "Udiv": (32, (r"div\.u32",), {r"MUFU\.RCP": 1}),
+    "IntToFloat": (
+        256,
+        (r"cvt\.rn\.f32\.u32", r"xor\.b32"),
+        {r"I2FP\.F32\.U32": 1, r"LOP3\.LUT": 1},
+    ),
+    "FloatToInt": (256, (r"cvt\.rni\.s32\.f32", r"xor\.b32"), {r"F2I.*": 1, r"LOP3\.LUT": 1}),
+    "Popc": (256, (r"popc\.b32", r"xor\.b32"), {r"POPC": 1, r"LOP3\.LUT": 1}),
     "Hfma2": (512, (r"fma\.rn\.f16x2",), {r"HFMA2(\.MMA)?": 1}),
     "Bfma2": (512, (r"fma\.rn\.bf16x2",), {r"HFMA2(\.MMA)?\.BF16(_V2)?": 1}),
     "Shuffle": (512, (r"shfl\.sync\.idx\.b32",), {r"SHFL\.IDX": 1}),
@@ -54,7 +66,7 @@ OPERATIONS: dict[str, tuple[int, tuple[str, ...], dict[str, int]]] = {
     "GlobalLoad": (512, (r"ld\.global\.ca\.u64",), {r"LDG\.E\.64\.STRONG\.(SM|CTA)": 1}),
 }
 ILP = (1, 2, 4, 8)
-PROGRAMS = ("RcpIeee", "SqrtIeee")
+PROGRAMS = ("RcpIeee", "SqrtIeee", "Fdiv", "Ddiv", "Udiv")
 """Operations that are short programs: other instructions are part of them."""
 MULTIPLY_ADDS = ("Ffma", "Imad", "Hfma2", "Bfma2")
 """Operations that read three registers, of which two banks give one each a cycle."""

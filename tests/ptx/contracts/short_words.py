@@ -1,4 +1,7 @@
-"""Matrix addition: two loads and a store for each access of a thread, of the declared width."""
+"""Matrix addition: two loads and a store for each access of a thread, of the declared width.
+
+The accesses of a thread are adjacent: other distances give the same sums from other sectors.
+"""
 
 from contract import Contract, Kernel
 
@@ -16,6 +19,7 @@ def kernel(element: int, width: int, parts: int) -> Kernel:
             rf"st\.global\.{PTX[width]} ": parts,
             r"ld\.global": 2 * parts,
             r"st\.global": parts,
+            **{rf"add\.s64\s+%rd\d+, %rd\d+, {part * width};": 3 for part in range(1, parts)},
         },
         sass={
             rf"LDG\.E{SASS[width]}": 2 * parts,

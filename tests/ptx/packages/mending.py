@@ -1,4 +1,4 @@
-"""What `strata access mend` makes of the kernels of other packages, as two tables of Markdown.
+"""What `strata access optimize` makes of the kernels of other packages, as two tables of Markdown.
 
 mending.py path/to/strata FOLDER
 
@@ -55,7 +55,7 @@ def main() -> None:
         for launch in sorted(package.glob("*.yaml")):
             for kernel in mended(strata, launch):
                 states[kernel["state"]] += 1
-                if kernel["state"] == "mended":
+                if kernel["state"] == "optimized":
                     gains.append(kernel["before"]["cycles"] / kernel["after"]["cycles"])
                 else:
                     reasons[in_words(kernel["why"])] += 1

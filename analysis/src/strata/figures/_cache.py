@@ -19,6 +19,7 @@ import msgspec
 import pandas as pd
 
 import strata
+from strata.run import Row
 
 MOST = 256 * 2**20
 """Bytes of all entries: the oldest are removed."""
@@ -27,30 +28,21 @@ LARGEST = 32 * 2**20
 DIGEST = hashlib.sha256().digest_size
 
 
-Box = tuple[float, float, float, float]
+class Spot(NamedTuple):
+    """A box in points from the lower left, and the row or the words that its tooltip shows."""
+
+    box: tuple[float, float, float, float]
+    shown: Row | str
 
 
-class Key(NamedTuple):
-    """What identifies a row within a run."""
+class Picture(msgspec.Struct, frozen=True):
+    """A drawing as files and as an element of a page; its size and its tooltips, in points."""
 
-    case: str
-    quantity: str
-    method: str
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """As `Row.key`."""
-        return self.case, self.quantity, self.method
-
-
-class Entry(msgspec.Struct, frozen=True):
-    """A drawing as `_drawing.Picture`, with the keys of rows in place of the rows."""
-
-    key: str
     files: Mapping[str, bytes]
     inline: str
-    size: tuple[float, float]
-    spots: Sequence[tuple[Box, str | Key]]
+    width: float
+    height: float
+    spots: Sequence[Spot]
 
 
 def folder() -> Path | None:
@@ -75,8 +67,8 @@ def key_of(data: pd.DataFrame, *others: object) -> str:
     return hashlib.sha256(msgspec.json.encode(parts, enc_hook=repr)).hexdigest()
 
 
-def read(key: str) -> Entry | None:
-    """The entry, if there is one and it is intact."""
+def read(key: str) -> Picture | None:
+    """The drawing, if there is one and it is intact."""
     path = folder()
     if path is None:
         return None
@@ -84,29 +76,28 @@ def read(key: str) -> Entry | None:
         file = path / f"{key}.figure"
         if file.stat().st_size <= LARGEST:
             content = file.read_bytes()
-            entry = msgspec.msgpack.decode(content[DIGEST:], type=Entry)
-            if _sealed(content[DIGEST:]) == content and entry.key == key:
+            entry, found = msgspec.msgpack.decode(content[DIGEST:], type=tuple[str, Picture])
+            if _sealed(content[DIGEST:]) == content and entry == key:
                 os.utime(file)
-                return entry
+                return found
     return None
 
 
-def write(entry: Entry) -> None:
-    """Keep an entry; a full disk or a folder that cannot be written costs only time."""
+def write(key: str, picture: Picture) -> None:
+    """Keep a drawing; a full disk or a folder that cannot be written costs only time."""
     path = folder()
     if path is None:
         return
     with suppress(OSError):
-        made = path / f"{entry.key}.{token_hex(4)}"
-        made.write_bytes(_sealed(msgspec.msgpack.encode(entry)))
-        made.replace(path / f"{entry.key}.figure")
-        known = sorted((file.stat().st_mtime, file.stat().st_size, file) for file in path.iterdir())
-        total = sum(size for _, size, _ in known)
-        for _, size, file in known:
-            if total <= MOST:
-                break
-            file.unlink(missing_ok=True)
-            total -= size
+        made = path / f"{key}.{token_hex(4)}"
+        made.write_bytes(_sealed(msgspec.msgpack.encode((key, picture))))
+        made.replace(path / f"{key}.figure")
+        total = 0
+        newest_first = sorted(path.iterdir(), key=lambda file: -file.stat().st_mtime)
+        for file in newest_first:
+            total += file.stat().st_size
+            if total > MOST:
+                file.unlink(missing_ok=True)
 
 
 def _sealed(content: bytes) -> bytes:

@@ -12,23 +12,15 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
 
 import pandas as pd
 
 from strata import figures
-from strata.figures import _cache, _style
+from strata.figures import _cache, _image, _style
+from strata.figures._cache import Picture, Spot
 from strata.figures._plot import FORMATS, Plot, published
-from strata.figures._series import name_series
-from strata.run import Row, Run
+from strata.run import Run
 from strata.run.rows import Places
-
-
-class Spot(NamedTuple):
-    """A box in points from the lower left, and the row or the words that its tooltip shows."""
-
-    box: _cache.Box
-    shown: Row | _cache.Key | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +85,6 @@ def image(
         return figure.files(drawn, [run], [suffix], headings=headings)[suffix]
 
 
-class Picture(NamedTuple):
-    """A drawing as files and as an element of a page; its size and its tooltips, in points."""
-
-    files: Mapping[str, bytes]
-    inline: str
-    width: float
-    height: float
-    spots: Sequence[Spot]
-
-
 def picture(
     plot: Plot, data: pd.DataFrame, runs: Sequence[Run], formats: Sequence[str], *, headings: bool
 ) -> Picture:
@@ -116,8 +98,8 @@ def picture(
             for left, low, right, high in [map(float, box.extents)]
         ]
         files = plot.files(figure, runs, formats, headings=headings)
-        name_series(figure)
-        return Picture(files, _style.saved(figure, "svg").decode(), wide, tall, spots)
+        _image.name_series(figure)
+        return Picture(files, _image.saved(figure, "svg").decode(), wide, tall, spots)
 
 
 def _picture_from_cache(
@@ -126,29 +108,25 @@ def _picture_from_cache(
     """`picture`, drawn only if it is not in the cache."""
     shown = run.context.run, run.context.device.name, formats, headings
     key = _cache.key_of(data, plot.name, plot.title, plot.size, *shown)
-    if entry := _cache.read(key):
-        spots = [Spot(*spot) for spot in entry.spots]
-        return Picture(entry.files, entry.inline, *entry.size, spots)
-    made = picture(plot, data, [run], formats, headings=headings)
-    kept = [
-        (box, _cache.Key(*shown.key) if isinstance(shown, Row) else shown)
-        for box, shown in made.spots
-    ]
-    _cache.write(_cache.Entry(key, made.files, made.inline, (made.width, made.height), kept))
-    return made
+    found = _cache.read(key)
+    if not found:
+        found = picture(plot, data, [run], formats, headings=headings)
+        _cache.write(key, found)
+    return found
 
 
 def hits(found: Iterable[Spot], height: float, places: Places) -> str:
     """The positions of tooltips, as `Drawing.hits`."""
     spots, texts, last = list[str](), list[str](), 0
     for (x0, y0, x1, y1), shown in found:
-        row = None if isinstance(shown, str) else shown
-        number = places.of(row) + 1 if row else last  # type: ignore[arg-type]
-        name = f"{number - last}" if row else f"t{len(texts)}"
+        name = f"t{len(texts)}"
+        if isinstance(shown, str):
+            texts.append(shown.replace("|", "/"))
+        else:
+            number = places.of(shown) + 1
+            name, last = f"{number - last}", number
         size = f"x{x1 - x0:.0f} {y1 - y0:.0f}" if (x0, y0) != (x1, y1) else ""
         spots.append(f"{x0:.0f} {height - y1:.0f} {name}{size}")
-        texts += [] if row else [f"{shown}".replace("|", "/")]
-        last = number
     return "|".join([",".join(spots), *texts])
 
 

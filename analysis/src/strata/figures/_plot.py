@@ -1,11 +1,12 @@
 """A figure as three functions: its data, its drawing and its caption.
 
-    @figure("NAME", "Title", order=75, data=data, caption=caption, size=(7, 3))
+    @figure("NAME", "Title", 75, data, caption, size=(7, 3))
     def draw(data: pd.DataFrame, ax: Axes) -> None: ...
 
 `data(run)` is the published table. Columns whose names begin with an underscore are not published:
 `_row` is the row of the run that a line shows, `_label` its name in the caption if it is invalid.
-`draw` gets an `ax`, or with a parameter `figure` the whole figure.
+`draw` gets an `ax`, or with a parameter `figure` the whole figure. A caption that depends on
+nothing is a text instead of a function.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,8 +17,7 @@ from typing import Any
 import matplotlib.figure
 import pandas as pd
 
-from strata.figures import _style
-from strata.figures._heading import drawable, heading_of
+from strata.figures import _image, _style
 from strata.model.units import SPACE
 from strata.run import Context, Run, tidy
 from strata.run.files import csv_bytes
@@ -68,8 +68,10 @@ class Plot:
         *, headings: bool = True,
     ) -> dict[str, bytes]:  # fmt: skip
         """What `plot` drew, in each format, with a heading on request. Needs `styled()`."""
-        with _style.headed(figure, heading_of(self.title, runs) if headings else None) as area:
-            return {suffix: _style.saved(figure, suffix, area) for suffix in formats}
+        if not headings:
+            return {suffix: _image.saved(figure, suffix) for suffix in formats}
+        with _image.headed(figure, self.title, _image.sources_of(runs)) as area:
+            return {suffix: _image.saved(figure, suffix, area) for suffix in formats}
 
     def full_caption(self, data: pd.DataFrame, context: Context) -> str:
         """The caption, the invalid lines, and what was measured at which commit."""
@@ -91,22 +93,23 @@ def listed_invalid(labels: Sequence[str], shown: int = 4) -> str:
 
 def _drawable(text: str) -> str:
     """The text in the letters of the font; legends would leave out what begins with `_`."""
-    return f"{SPACE if text.startswith('_') else ''}{drawable(text)}"
+    return f"{SPACE if text.startswith('_') else ''}{_image.drawable(text)}"
 
 
 FIGURES: dict[str, Plot] = {}
 """Every figure of the imported modules, by name."""
 
 
-def figure(
-    name: str, title: str, *, order: int, data: Callable[[Run], pd.DataFrame],
-    caption: Callable[[pd.DataFrame], str], size: tuple[float, float] = (7.0, 3.6),
+def figure(  # noqa: PLR0917  (as in the example above)
+    name: str, title: str, order: int, data: Callable[[Run], pd.DataFrame],
+    caption: str | Callable[[pd.DataFrame], str], size: tuple[float, float] = (7.0, 3.6),
     beside: Callable[[Sequence[Run]], pd.DataFrame] | None = None,
 ) -> Callable[[Draw], Draw]:  # fmt: skip
     """Register the decorated function as the drawing of a figure."""
 
     def register(draw: Draw) -> Draw:
-        FIGURES[name] = Plot(name, title, order, size, data, draw, caption, beside)
+        words = (lambda _: caption) if isinstance(caption, str) else caption
+        FIGURES[name] = Plot(name, title, order, size, data, draw, words, beside)
         return draw
 
     return register
@@ -161,6 +164,14 @@ def columns(lines: pd.DataFrame, *names: str, **renamed: str) -> pd.DataFrame:
     return pd.DataFrame(found).reset_index(drop=True)
 
 
+def of_items(items: Sequence[Any], label: Callable[[Any], str], row: str = "row") -> pd.DataFrame:
+    """The tidy rows of items, with each item (`_item`) and its label."""
+    lines = tidy(getattr(item, row) for item in items)
+    lines["_item"] = pd.Series(list(items), dtype=object)
+    lines["_label"] = [label(item) for item in items]
+    return lines
+
+
 def prose(*sentences: object) -> str:
     """The true sentences of a caption; an argument may be `any(…) and "Dashed: …"`."""
     return " ".join(f"{sentence}" for sentence in sentences if sentence)
@@ -176,11 +187,3 @@ def published(data: pd.DataFrame) -> bytes:
 
 def _cell(cell: object) -> object:
     return f"{cell}".lower() if isinstance(cell, bool) else cell
-
-
-def of_items(items: Sequence[Any], label: Callable[[Any], str], row: str = "row") -> pd.DataFrame:
-    """The tidy rows of items, with each item (`_item`) and its label."""
-    lines = tidy(getattr(item, row) for item in items)
-    lines["_item"] = pd.Series(list(items), dtype=object)
-    lines["_label"] = [label(item) for item in items]
-    return lines

@@ -1,21 +1,18 @@
 """What does it cost to copy a tile into shared memory, with each method?"""
 
-from itertools import product
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from strata.figures._plot import columns, figure, in_order, rows_of, worded
-from strata.figures._style import bytes_axis, in_column, parts, plain_log, points
-from strata.model import ordered
+from strata.figures._style import bytes_axis, grid, parts, plain_log, series
 from strata.model.units import size
 from strata.run import Run
 
 RESIDENCIES = {"l2": "from L2", "dram": "from DRAM", "shared": "from another block"}
-MEASURES = {
-    "latency": ("tile_latency", "latency of a tile (cycles)"),
-    "bandwidth": ("bandwidth_per_sm", "bytes per cycle and SM"),
-}
+QUANTITIES = {"latency": "tile_latency", "bandwidth": "bandwidth_per_sm"}
+LABELS = {"latency": "latency of a tile (cycles)", "bandwidth": "bytes per cycle and SM"}
 LOOKS = {
     "registers": ("through registers", "#666666", "o"),
     "cp_async_4": ("cp.async, 4 bytes", "#E69F00", "v"),
@@ -32,12 +29,11 @@ LINES = {4: "--", 8: ":"}
 def data(run: Run) -> pd.DataFrame:
     """Every case, by the clock inside the kernel."""
     rows = rows_of(run, "async_copy", measure="", residency="", param_method="", cluster=1, bytes=0)
-    quantity = rows.measure.map({measure: name for measure, (name, _) in MEASURES.items()})
-    lines = rows[(rows.method == "clock64_slope") & (rows.quantity == quantity)]
+    timed = (rows.method == "clock64_slope") & (rows.quantity == rows.measure.map(QUANTITIES))
+    order: Any = {"measure": QUANTITIES, "param_method": LOOKS}
     lines = in_order(
-        lines, "measure", "residency", "param_method", "cluster", "bytes",
-        measure=MEASURES, param_method=LOOKS,
-    )  # fmt: skip
+        rows[timed], "measure", "residency", "param_method", "cluster", "bytes", **order
+    )
     shown = lines.assign(place=lines.residency.map(RESIDENCIES), size=[*map(size, lines.bytes)])
     lines["_label"] = worded(shown, "{measure} {place}, {param_method}, {size}")
     return columns(
@@ -46,39 +42,27 @@ def data(run: Run) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def caption(_: pd.DataFrame) -> str:
-    """The two measures."""
-    return (
-        "Copying a tile into shared memory (medians; bands: range of the samples). Latency: "
-        "one block, one tile after the other, from the request until all threads may read it. "
-        "Bytes per cycle: a block on every SM, four tiles in flight."
-    )
-
-
-@figure("async_copy", "Copies into shared memory", order=95, data=data, caption=caption)
+@figure(
+    "async_copy", "Copies into shared memory", order=95, data=data,
+    caption="Copying a tile into shared memory (medians; bands: range of the samples). Latency: "
+    "one block, one tile after the other, from the request until all threads may read it. "
+    "Bytes per cycle: a block on every SM, four tiles in flight.",
+)  # fmt: skip
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Latency above bandwidth; one column per source of tiles."""
     several = len({*data.cluster[data.method == "distributed"]}) > 1
-    measures = ordered(data.measure, tuple(MEASURES))
-    places = ordered(data.residency, tuple(RESIDENCIES))
-    shown = [*product(measures, places)]
-    across = 1 if in_column(figure) else len(places)
-    figure.set_figheight(0.9 + 2.3 * len(shown) / across)
-    panels = figure.subplots(len(shown) // across, across, squeeze=False, sharey="row")
-    for ax, (measure, place) in zip(panels.flat, shown, strict=True):
-        here = data[(data.measure == measure) & (data.residency == place)]
-        for (method, cluster), part in parts(here, ["method", "cluster"]):
-            label, colour, marker = LOOKS[method]
-            label += f", {cluster} blocks" if several and method == "distributed" else ""
-            look = {"color": colour, "marker": marker, "ls": LINES.get(cluster, "-")}
-            points(ax, part, "bytes", "value", "band", label=label, **look)
+    places = in_order(data, "measure", "residency", measure=QUANTITIES, residency=RESIDENCIES)
+    found = parts(places, ["measure", "residency"])
+    panels = grid(figure, len(found), 2.3, data.residency.nunique())
+    first = dict(zip((measure for (measure, _), _ in found[::-1]), panels[::-1], strict=True))
+    for ax, ((measure, place), here) in zip(panels, found, strict=True):
+        for cluster, part in parts(here, "cluster"):
+            label = f"{{}}, {cluster} blocks" if several and cluster > 1 else "{}"
+            ls, axes = LINES.get(cluster, "-"), ("bytes", "value")
+            series(ax, part, "method", LOOKS, *axes, "band", label=label, ls=ls)
         bytes_axis(ax, "bytes of a tile")
         if measure == "latency":
             plain_log(ax)
         else:
             ax.set_ylim(bottom=0)
-        title = RESIDENCIES[place]
-        ax.set_title(title if across > 1 and place != places[0] else f"{measure} {title}")
-        ax.set_ylabel(MEASURES[measure][1])
-        ax.label_outer(remove_inner_ticks=False)
-        ax.tick_params(labelbottom=True)
+        ax.sharey(first[measure])
+        ax.set(title=RESIDENCIES[place], ylabel=LABELS[measure])

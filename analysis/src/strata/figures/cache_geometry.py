@@ -1,12 +1,11 @@
 """How large is each cache, how long are its lines, and do other sources agree?"""
 
-from typing import Any
-
 import pandas as pd
 from matplotlib.figure import Figure
 
+from strata.figures import _style
 from strata.figures._plot import columns, figure, in_order, prose, rows_of
-from strata.figures._style import bytes_axis, in_column, listed, marks, note, points, stacked
+from strata.figures._style import in_column, listed, marks, note, points, series, stacked
 from strata.model.units import SPACE, size
 from strata.run import Run, beside
 
@@ -23,29 +22,22 @@ PROPERTIES = {
 }
 """Sizes first, then lines, then what a miss brings in: the order of the figure."""
 LOOKS = {
-    "size": ("size", "#0072B2"),
-    "line": ("line", "#009E73"),
-    "sector": ("brought in by a miss", "#D55E00"),
+    "size": ("size", "#0072B2", "o"),
+    "line": ("line", "#009E73", "o"),
+    "sector": ("brought in by a miss", "#D55E00", "o"),
 }
 REPORTERS = {"cuda_programming_guide": "guide", "operating_system": "system"}
 """Methods of what is reported; the others are calls of the driver."""
 
 
 def data(run: Run) -> pd.DataFrame:
-    """The cases that found something."""
     rows = rows_of(run, "cache_geometry", property="", carveout=0)
-    found = (
-        rows.quantity.isin(LOOKS) & (rows.provenance == "timed") & rows.property.isin(PROPERTIES)
-    )
-    lines = in_order(
-        rows[found].drop_duplicates("case"), "property", "carveout", property=PROPERTIES
-    )
+    rows = rows[rows.property.isin(PROPERTIES)]
+    found = rows[rows.quantity.isin(LOOKS) & (rows.provenance == "timed")].drop_duplicates("case")
+    lines = in_order(found, "property", "carveout", property=PROPERTIES)
     low, high = (beside(lines, rows, name) for name in ("interval_low", "interval_high"))
     both = low.notna() & high.notna()
-    names = [
-        PROPERTIES[name] + f", {shared}{SPACE}KiB shared" * bool(shared)
-        for name, shared in zip(lines.property, lines.carveout, strict=True)
-    ]
+    carveouts = lines.carveout.map(lambda kib: f", {kib}{SPACE}KiB shared" if kib else "")
     lines = lines.assign(
         interval_low_bytes=low,
         interval_high_bytes=high,
@@ -55,27 +47,23 @@ def data(run: Run) -> pd.DataFrame:
         _reported=beside(lines, rows, "reported", "_row"),
         _low=low.where(both, lines.minimum),
         _high=high.where(both, lines.maximum),
-        _label=names,
+        _label=[*map("".join, zip(lines.property.map(PROPERTIES), carveouts, strict=True))],
     )
     return columns(
-        lines, "property", carveout_kib="carveout", quantity="quantity", bytes="value",
-        **{name: name for name in (
-            "interval_low_bytes", "interval_high_bytes", "confidence", "reported_bytes",
-            "reported_by",
-        )},
+        lines.rename(columns={"value": "bytes", "carveout": "carveout_kib"}), "property",
+        "carveout_kib", "quantity", "bytes", "interval_low_bytes", "interval_high_bytes",
+        "confidence", "reported_bytes", "reported_by",
     )  # fmt: skip
 
 
 def exact(value: float) -> str:
     """A size with the precision of a line: 230.62 KiB, 128 B."""
-    if value < 1024:
-        return size(round(value))
     scale, unit = (2**20, "MiB") if value >= 2**20 else (2**10, "KiB")
-    return f"{value / scale:.2f}".rstrip("0").rstrip(".") + f"{SPACE}{unit}"
+    words = f"{value / scale:.2f}".rstrip("0").rstrip(".") + f"{SPACE}{unit}"
+    return words if value >= 1024 else size(round(value))
 
 
 def caption(data: pd.DataFrame) -> str:
-    """What was found, and the least confidence."""
     known = data.confidence.dropna()
     on_gpu = data["_row"][0].backend == "cuda"
     return prose(
@@ -90,32 +78,25 @@ def caption(data: pd.DataFrame) -> str:
     )  # fmt: skip
 
 
-@figure(
-    "cache_geometry", "Sizes, lines and sectors of the caches", order=7, data=data, caption=caption
-)  # fmt: skip
+@figure("cache_geometry", "Sizes, lines and sectors of the caches", 7, data, caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Sizes above, lines and fetches below, each on an axis of its own."""
     data = data.rename(columns={"_low": "low", "_high": "high"})
     narrow = in_column(figure)
-    parts = [part.reset_index(drop=True) for _, part in data.groupby(data.quantity != "size")]
-    for ax, part in zip(stacked(figure, map(len, parts), 0.24), parts, strict=True):
+    sections = [part.reset_index(drop=True) for _, part in data.groupby(data.quantity != "size")]
+    for ax, part in zip(stacked(figure, map(len, sections), 0.24), sections, strict=True):
         part["at"] = part.index
-        for quantity, (label, colour) in LOOKS.items():
-            here = part[part.quantity == quantity]
-            if len(here):
-                points(ax, here, "bytes", "at", "x", ls="", marker="o", c=colour, label=label)
+        series(ax, part, "quantity", LOOKS, "bytes", "at", "x", ls="")
         rows = part["_reported"].dropna()
-        if len(rows):
-            shown = marks(rows, rows.index).assign(valid=True)
-            points(ax, shown, "value", "at", ls="", marker="|", ms=11, c="k", label="reported")
+        shown = marks(rows, rows.index).assign(valid=True)
+        points(ax, shown, "value", "at", ls="", marker="|", ms=11, c="k", label="reported")
         sizes = part[["bytes", "reported_bytes", "high"]]
-        line: Any
-        for line in part.assign(right=sizes.max(axis=1)).itertuples():
-            reporter = REPORTERS.get(line.reported_by, "driver")
-            known = pd.notna(line.reported_bytes) and not narrow
-            other = f"  ({reporter}: {exact(line.reported_bytes)})" if known else ""
-            note(ax, exact(line.bytes) + other, line.right, line.at, (8, 0))
-        bytes_axis(ax, "bytes")
+        for line in part.assign(right=sizes.max(axis=1)).to_dict("records"):
+            words = exact(line["bytes"])
+            if pd.notna(line["reported_bytes"]) and not narrow:
+                reporter = REPORTERS.get(line["reported_by"], "driver")
+                words += f"  ({reporter}: {exact(line['reported_bytes'])})"
+            note(ax, words, line["right"], line["at"], (8, 0))
+        _style.bytes_axis(ax, "bytes")
         if narrow:  # beside the names there is room for few
             ax.xaxis.get_major_locator().set_params(numticks=3)  # type: ignore[call-arg]
         least, most = sizes.min().min(), sizes.max().max()

@@ -9,7 +9,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from strata.figures._plot import columns, figure, in_order, prose, rows_of, worded
-from strata.figures._style import GREY, hover, listed, marks, note, plain_log, points, stacked
+from strata.figures._style import (
+    GREY,
+    hover,
+    listed,
+    marks,
+    note,
+    parts,
+    plain_log,
+    points,
+    stacked,
+)
 from strata.model import atlas, level_name, units
 from strata.reference import cite
 from strata.run import Run, beside, tidy
@@ -113,12 +123,10 @@ def bandwidth(run: Run) -> pd.DataFrame:
 
 
 def arithmetic_caption(data: pd.DataFrame) -> str:
-    """What was measured, and the limits."""
     if data["_row"][0].backend == "host":
         return (
             "Fused multiply-adds in registers, with the CPU's widest vectors, every core at "
-            "work. Marks: medians; lines: range of the samples. No published limit applies to a "
-            "CPU that is detected at run time."
+            "work. Marks: medians; lines: range of the samples."
         )
     silent = ", ".join(data.arithmetic[data.limit.isna()].map(ARITHMETIC.get))
     return prose(
@@ -131,16 +139,13 @@ def arithmetic_caption(data: pd.DataFrame) -> str:
 
 
 def bandwidth_caption(data: pd.DataFrame) -> str:
-    """The kinds of accesses, and the limits."""
     dram = data.limit_bytes_per_second[data.level == "dram"].dropna()
     return prose(
         "Read ceilings, after the roofline of van den Braak, Mesman and Corporaal (2010, Fig. "
-        f"3; there the words have 8 bits) {cite('vandenbraak2010access')}: accesses of 8 or 16 "
-        "bytes (words of 4 bytes in groups) or of 4 (ungrouped), by adjacent lanes "
-        "(coalesced) or at the largest measured distance (uncoalesced). Marks: the best launch "
-        "or pattern of each kind, grouped and coalesced ones of all benchmarks, as in the map of "
-        f"the levels; lines: range of the samples{CUT}; per cent: of the highest ceiling of the "
-        "level.",
+        f"3) {cite('vandenbraak2010access')}: accesses of 8 or 16 bytes (words of 4 bytes in "
+        "groups) or of 4 (ungrouped), by adjacent lanes (coalesced) or at the largest measured "
+        "distance (uncoalesced). Marks: the best launch or pattern of each kind; lines: range of "
+        f"the samples{CUT}; per cent: of the highest ceiling of the level.",
         len(dram)
         and "Strokes: bus width times clock for device memory ("
         f"{units.quantity(dram.iloc[0], 'B/s')}), bytes per cycle times the measured clock for L1.",
@@ -148,19 +153,20 @@ def bandwidth_caption(data: pd.DataFrame) -> str:
 
 
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """A panel per level, or one for arithmetic, on one axis; strokes are limits."""
     of_memory = "level" in data
-    names = {"ceiling": "name", "bytes_per_second": "value", "limit_bytes_per_second": "limit",
-             "share_of_grouped_and_coalesced": "share", "arithmetic": "name", "measured": "value",
-             "share_of_limit": "share"}  # fmt: skip
+    names = {
+        "ceiling": "name", "bytes_per_second": "value", "limit_bytes_per_second": "limit",
+        "share_of_grouped_and_coalesced": "share", "arithmetic": "name", "measured": "value",
+        "share_of_limit": "share",
+    }  # fmt: skip
     data = data.rename(columns=names).assign(unit=[row.unit for row in data["_row"]])
     most = data.high.clip(upper=data.limit.fillna(np.inf)).clip(lower=data.value)
     data = data.assign(high=most / TERA, low=data.low / TERA, at=data.value / TERA)
-    level = data.level if of_memory else pd.Series("", data.index)
-    parts = [(of, part.reset_index(drop=True)) for of, part in data.groupby(level, sort=False)]
-    panels = stacked(figure, [len(part) for _, part in parts], 0.36)
+    data = data if of_memory else data.assign(level="")
+    found = [(level, part.reset_index(drop=True)) for level, part in parts(data, "level")]
+    panels = stacked(figure, [len(part) for _, part in found], 0.36)
     right = 1.2 * data[["at", "high"]].max().max()
-    for ax, (level, part) in zip(panels, parts, strict=True):
+    for ax, (level, part) in zip(panels, found, strict=True):
         if of_memory:
             plain_log(ax, "x", (1,))
             ax.set(title=level_name(level), xlim=(data["at"].min() / 2, 2 * right))

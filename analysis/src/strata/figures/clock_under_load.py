@@ -6,21 +6,17 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from strata.figures._plot import columns, figure, in_order, prose, rows_of
-from strata.figures._style import GREY, listed, lists, marks, points
+from strata.figures._style import GREY, listed, lists, marks, points, si_axis
 from strata.model.clocks import MIXES
 from strata.run import BOUNDS, Run, beside
 
-GIGA = 1e9
 APART = 0.17
 """Of a line of the list: from the marks of one duration to those of the next."""
 LOOKS = ("#56B4E9", "o"), ("#0072B2", "s")
 """Of the shortest load, and of the longest."""
 DRIVER: dict[str, Any] = {
-    "color": "#D55E00",
-    "marker": "|",
-    "mew": 1.6,
-    "label": "clock as the driver reports it",
-}
+    "color": "#D55E00", "marker": "|", "mew": 1.6, "label": "clock as the driver reports it",
+}  # fmt: skip
 OTHERS = {
     "driver_clock_hz": "driver_clock",
     "power_watts": "power",
@@ -51,7 +47,6 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The loads, and how far the clock was from that of the driver."""
     means = any(power.method == "nvml_mean" for power in data["_power"].dropna())
     off = (data.core_clock_hz / data.driver_clock_hz - 1)[data.valid].dropna()
     worst = data.loc[off[off < -BOUNDS["driver_clock"]].nsmallest(1).index]
@@ -69,24 +64,22 @@ def caption(data: pd.DataFrame) -> str:
 
 @figure("clock_under_load", "Clock and power under load", order=74, data=data, caption=caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Clocks left, power right, both from 0; one line of the list per mix."""
     mixes = [mix for mix in MIXES if mix in {*data.mix}]
     ends = sorted({data["_after"].min(), data["_after"].max()})
     clocks, power = lists(figure, [len(mixes)] * 2, 0.34)
-    for ax, name, scale in (
-        (clocks, "_clock", GIGA), (power, "_power", 1.0), (clocks, "_driver", GIGA),
-    ):  # fmt: skip
+    for ax, name in (clocks, "_clock"), (power, "_power"), (clocks, "_driver"):
         for nth, (after, (colour, marker)) in enumerate(zip(ends, LOOKS, strict=False)):
             rows = data[name][data["_after"] == after].dropna()
             lane = APART * (2 * nth - len(ends) + 1)
             at = data.mix.map(mixes.index)[rows.index] + lane
             ours = {"color": colour, "marker": marker, "label": f"after {after:g} s of load"}
             look = DRIVER if name == "_driver" else ours
-            points(ax, marks(rows, at, scale), "value", "at", ls="", ms=5, **look)
+            points(ax, marks(rows, at), "value", "at", ls="", ms=5, **look)
     if data.attrs["limit"] and data.power_watts.notna().any():
         power.axvline(data.attrs["limit"], color=GREY, ls="--", lw=0.9, label="power limit")
     for ax in (clocks, power):
         listed(ax, [MIXES[mix] for mix in mixes])
         ax.set_xlim(0, 1.06 * max(ax.dataLim.x1, 1e-9))
-    clocks.set(xlabel="clock of the SMs (GHz)", title="Clock")
+    si_axis(clocks, "x", "Hz")
+    clocks.set(xlabel="clock of the SMs", title="Clock")
     power.set(xlabel="power of the device (W)", title="Power")

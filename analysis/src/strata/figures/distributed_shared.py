@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from strata.figures._plot import columns, figure, in_order, prose, rows_of, worded
-from strata.figures._style import WIDTHS, grid, parts, plain_log, points
+from strata.figures._style import WIDTHS, panels, plain_log, series
 from strata.model.units import number
 from strata.run import Run
 
@@ -28,7 +28,6 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """What another block costs, and how it was measured."""
     valid = data[data.valid]
     own = valid[valid.distance == 0].groupby("quantity").value.max()
     others = valid[valid.distance > 0].groupby("quantity").value.agg(["min", "max"])
@@ -41,26 +40,20 @@ def caption(data: pd.DataFrame) -> str:
         "bandwidth_per_sm" in both
         and f"An SM reads at most {number(others['max']['bandwidth_per_sm'])} bytes per cycle "
         f"from another's shared memory, and {number(own['bandwidth_per_sm'])} from its own.",
-        "The blocks of a cluster run on one SM each. A block reads its own shared memory, or "
-        "that of the block at the given distance in its cluster. Latency: one thread follows "
-        "a chain of dependent loads; its own memory is read by the same instruction. "
-        "Bandwidth: as many clusters as fit read at once, 16 bytes per lane. Marks: medians; "
-        "lines through them: range of the samples. The GPU chooses the SMs of a cluster.",
+        "A block reads its own shared memory, or that of the block at the given distance in its "
+        "cluster. Latency: a chain of dependent loads of one thread. Bandwidth: as many clusters "
+        "as fit read at once, 16 bytes per lane. Marks: medians; lines: range of the samples.",
     )
 
 
 @figure("distributed_shared", "Shared memory of another SM", order=9, data=data, caption=caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Latency, and the bandwidth of each number of warps, by the block that is read."""
     blocks = sorted({*data.distance})
     names = {0: "its own", 1: "next"}
     data = data.assign(block=data.distance.map(blocks.index))
-    panels = parts(data, ["quantity", "warps"])
-    for ax, ((quantity, warps), here) in zip(grid(figure, len(panels)), panels, strict=True):
-        for cluster, part in parts(here, "cluster"):
-            colour, marker = WIDTHS.get(cluster, ("#666666", "X"))
-            look = {"color": colour, "marker": marker, "label": f"cluster of {cluster} blocks"}
-            points(ax, part, "block", "value", "y", **look)
+    for ax, (quantity, warps), here in panels(figure, data, ["quantity", "warps"]):
+        label = "cluster of {} blocks"
+        series(ax, here, "cluster", WIDTHS, "block", "value", "y", label=label)
         ax.set_xticks(range(len(blocks)), [names.get(block, f"{block} on") for block in blocks])
         ax.set(xlabel="block that is read", ylabel=LABELS[quantity])
         if quantity == "load_cycles":

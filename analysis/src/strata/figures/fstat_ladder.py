@@ -24,7 +24,7 @@ def data(run: Run) -> pd.DataFrame:
     lines["_name"] = lines["_row"].map(_ladder.rung_name)
     lines["_core"] = pd.Series(cores, dtype=object)
     lines["_beside"] = [1 / core.value if core and core.valid else None for core in cores]
-    lines["_end"] = lines.maximum
+    lines = lines.assign(_end=lines.maximum, _what="terms")
     lines = _ladder.with_steps(run, lines)
     lines["_label"] = lines["_name"] + ", " + lines["_panel"]
     return columns(
@@ -35,11 +35,10 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The measures."""
     return prose(
         "Terms of the F-statistic in a second: one signal's spectrum for one template, 16 bins. "
-        "Medians of the best case of each rung; lines: range of the samples.",
-        data.speedup_over_it.notna().any() and "Then the step over the rung that it changes.",
+        "Medians of the best case of each rung; lines: range of the samples; then the step over "
+        "the rung that it changes.",
         data["_core"].notna().any()
         and "Dashed: one core of the GPU's host, as fstat_serial has it.",
     )
@@ -47,9 +46,8 @@ def caption(data: pd.DataFrame) -> str:
 
 @figure("fstat_ladder", "The ladder of the F-statistic", order=205, data=data, caption=caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """A panel for each part of the observation, and the rate of one core of the host."""
-    for ax, here, scale in _ladder.panels(figure, data, "terms"):
+    look: Any = {"color": "#D55E00", "ls": "--", "label": "one core of the host"}
+    for ax, here in _ladder.panels(figure, data):
         known = here.dropna(subset="_beside")
         for core, rate in zip(known["_core"][:1], known["_beside"], strict=False):
-            look: Any = {"color": "#D55E00", "ls": "--", "label": "one core of the host"}
-            hover(ax.axvline(rate / scale, **look), [core, core])
+            hover(ax.axvline(rate, **look), [core, core])

@@ -58,7 +58,6 @@ def _line(shown: Hierarchy, level: Level, number: Number) -> dict[str, object]:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The meaning of the boxes and of their numbers."""
     core = data["_core"][0]
     return prose(
         "Boxes are the levels, nearest first. Each ends at its size on the logarithmic axis, a "
@@ -66,14 +65,10 @@ def caption(data: pd.DataFrame) -> str:
         f"all {core}s at once, and per {core} and cycle.",
         core == "SM"
         and "Limit: 128 B per cycle for L1 and shared memory, the pins for DRAM. Beside the "
-        "device: whole copies of pinned memory.",
-        bool((data["_within"] != data.level).any())
-        and "Near and far: loads of lines whose home is on the SM's side of L2, and on the "
-        "other; ≈ by the SM clock. The latency of L2 is the median of the SMs, if all were "
-        "measured; used by one SM, by all SMs: where their loads begin to take longer.",
-        bool((data.number == "half_l2").any())
-        and "Half from L2: chains of one SM that miss the near part; the far part serves half of "
-        "their loads, memory the rest.",
+        "device: whole copies of pinned memory. Near and far: loads of lines whose home is on the "
+        "SM's side of L2, and on the other. Used by one SM, by all SMs: where their loads begin to "
+        "take longer. Half from L2: the far part of L2 serves half of these loads, memory the "
+        "rest.",
         "Facts are reported by the device or its host, not measured. The data file has the "
         "reason for each missing number.",
     )
@@ -84,7 +79,6 @@ def caption(data: pd.DataFrame) -> str:
     data=data, caption=caption, beside=beside,
 )  # fmt: skip
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """A panel for each device, side by side."""
     maps = [here for _, here in data[data.valid].groupby("run", sort=False)]
     wide = POINT * figure.get_figwidth() / len(maps)
     panels = figure.subplots(1, len(maps), squeeze=False, sharex=True)[0]

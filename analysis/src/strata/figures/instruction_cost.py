@@ -6,7 +6,7 @@ Beside it, Table 2.2 of Breitbart for the G80, in the same unit.
 import pandas as pd
 from matplotlib.figure import Figure
 
-from strata.figures._plot import figure, prose, rows_of
+from strata.figures._plot import figure, rows_of
 from strata.figures._style import listed, lists, marks, note, plain_log, points, theirs
 from strata.model.units import short
 from strata.reference import cite
@@ -35,6 +35,13 @@ OPERATIONS: dict[str, tuple[str, float | None]] = {
     "dadd": ("add, fp64", None),
     "dmul": ("multiply, fp64", None),
     "dfma": ("multiply-add, fp64", None),
+    "fdiv": ("divide, fp32", None),
+    "udiv": ("divide, int32", None),
+    "iadd64": ("2 adds, int64", None),
+    "imad64": ("multiply-add, int64", None),
+    "int_to_float": ("int32 to fp32 (and xor)", None),
+    "float_to_int": ("fp32 to int32 (and xor)", None),
+    "popc_xor": ("count ones (and xor)", None),
     "hfma2": ("2 multiply-adds, fp16", None),
     "bfma2": ("2 multiply-adds, bf16", None),
     "shuffle": ("shuffle", None),
@@ -79,44 +86,34 @@ def data(run: Run) -> pd.DataFrame:
     ]
     lines = pd.DataFrame(
         {
-            "operation": alone.index,
-            "latency_cycles": alone.value,
+            "operation": alone.index, "latency_cycles": alone.value,
             "cycles_per_warp_operation": full.value,
             "thread_operations_per_cycle": (1 if host else WARP) / full.value,
             "best_ilp": full.ilp.astype("Int64"),
             "best_warps_per_sm": full.warps_per_sm.astype("Int64"),
             "g80_cycles_per_warp": [None if host else g80 for _, g80 in OPERATIONS.values()],
-            "valid": [not label for label in invalid],
-            "case": alone.case.fillna(full.case),
-            "_row": alone["_row"].fillna(full["_row"]),
-            "_latency": alone["_row"],
-            "_full": full["_row"],
+            "valid": [not label for label in invalid], "case": alone.case.fillna(full.case),
+            "_row": alone["_row"].fillna(full["_row"]), "_latency": alone["_row"],
+            "_full": full["_row"], "_label": invalid,
             "_words": [names.get(name, words) for name, (words, _) in OPERATIONS.items()],
-            "_label": invalid,
         }
-    )
+    )  # fmt: skip
     return lines[lines["_row"].notna()].reset_index(drop=True)
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The shapes of launches, and what the marks are."""
+    marks = "Dots: medians; lines: range of the samples. Operations of two words are two "
+    marks += "instructions, and their latency is that of both."
     if data["_row"][0].backend == "host":
-        return prose(
-            "Left: one dependent chain of scalar instructions. Right: the best of several chains "
-            "side by side, on one core."
-            if data["_full"].notna().any()
-            else "One dependent chain of scalar instructions, on one core.",
-            "Cycles are the core's: a dependent addition of integers beside each measurement "
-            "counts as one. Dots: medians; lines: range of the samples. Operations of two words "
-            "are two instructions or more.",
+        return (
+            "Latency: one dependent chain of scalar instructions, on one core; many chains: the "
+            "best of several side by side. Cycles are the core's: a dependent addition of integers "
+            f"beside each measurement counts as one. {marks}"
         )
     return (
-        "Left: one warp, one dependent chain. Right: the best of the fuller shapes, every SM at "
-        "work; 32 ÷ these cycles are operations of threads in a cycle. Dots: medians; lines: range "
-        "of the samples. Diamonds: cycles per warp on the G80 (Breitbart 2008, Table 2.2) "
-        f"{cite('breitbart2008structures')}, stated there for registers as 0, for cached constants "
-        "as 0 or more, for device memory, which had no cache, as 400–600: not drawn. Operations of "
-        "two words are two instructions, and their latency is that of both."
+        "Latency: one warp, one dependent chain; many warps: the best of the fuller shapes, every "
+        "SM at work; 32 ÷ these cycles are operations of threads in a cycle. Diamonds: cycles per "
+        f"warp on the G80 (Breitbart 2008, Table 2.2) {cite('breitbart2008structures')}. {marks}"
     )
 
 
@@ -129,7 +126,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     host = data["_row"][0].backend == "host"
     g80 = data.g80_cycles_per_warp.dropna()
     rate = (
-        "cycles of a core for an operation" if host else "cycles of an SM\nfor a warp's operation"
+        "cycles of a core\nfor an operation" if host else "cycles of an SM\nfor a warp's operation"
     )
     drawn = [("_latency", "Latency", "cycles until the result is there")]
     if len(g80) or data["_full"].notna().any():

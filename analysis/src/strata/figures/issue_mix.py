@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from strata.figures._plot import columns, figure, in_order, prose, rows_of
-from strata.figures._style import GREY, parts, points, values_axis
+from strata.figures._style import GREY, series, values_axis
 from strata.model.units import short
 from strata.run import Run, beside
 
@@ -20,7 +20,6 @@ LOOKS = {
 
 
 def data(run: Run) -> pd.DataFrame:
-    """The cases by partner and by multiply-adds."""
     rows = rows_of(run, "issue_mix", partner="", multiply_adds=0)
     lines = rows[(rows.quantity == "partner_cycles") & rows.partner.isin(LOOKS)]
     lines = in_order(lines, "partner", "multiply_adds", partner=LOOKS)
@@ -32,7 +31,6 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """What was timed, and the greatest cost."""
     most = data[data.valid].nlargest(1, "partner_cycles")
     return prose(
         "Groups of fp32 multiply-adds with one instruction of another unit after each, eight "
@@ -41,26 +39,17 @@ def caption(data: pd.DataFrame) -> str:
         "samples. For small groups, the limit is the throughput of the other unit, not the "
         "cost of its instruction among others.",
         *(
-            f"The maximum is {short(cycles)} cycles: {LOOKS[partner][0]} among {count} "
-            "multiply-adds."
-            for cycles, partner, count in zip(
-                most.partner_cycles, most.partner, most.multiply_adds, strict=True
-            )
+            f"The maximum is {short(line.partner_cycles)} cycles: {LOOKS[line.partner][0]} among "
+            f"{line.multiply_adds} multiply-adds."
+            for _, line in most.iterrows()
         ),
     )
 
 
-@figure(
-    "issue_mix", "Instructions of other units among multiply-adds", order=72, data=data,
-    caption=caption,
-)  # fmt: skip
+@figure("issue_mix", "Instructions of other units among multiply-adds", 72, data, caption)
 def draw(data: pd.DataFrame, ax: Axes) -> None:
-    """A line for each partner, and one for the issue slot."""
     data = data.rename(columns={"minimum": "low", "maximum": "high"})
-    for partner, here in parts(data, "partner"):
-        label, colour, marker = LOOKS[partner]
-        look = {"color": colour, "marker": marker, "label": label}
-        points(ax, here, "multiply_adds", "partner_cycles", "y", **look)
+    series(ax, data, "partner", LOOKS, "multiply_adds", "partner_cycles", "y")
     ax.axhline(1, color=GREY, ls=":", lw=1, label="its slot")
     values_axis(ax, data.multiply_adds)
     ax.set(xlabel="multiply-adds between two such instructions", ylim=(0, None))

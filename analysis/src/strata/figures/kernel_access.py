@@ -13,8 +13,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from strata.figures._plot import figure, prose, rows_of
-from strata.figures._style import COLUMN, POINT, hollow, hover, listed
+from strata.figures._plot import figure, prose, rows_of, worded
+from strata.figures._style import hover, in_column, listed, mark_rows, stacked
 from strata.run import Run
 
 MOST = 24
@@ -88,7 +88,6 @@ def shown(data: pd.DataFrame) -> Sequence[str]:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """What is drawn, and what is left out."""
     left = sum(here.line.nunique() - len(shown(here)) for _, here in data.groupby("unit"))
     counted = data[["predicted_per_request", "counted_per_request"]].dropna()
     unlike = (counted.predicted_per_request != counted.counted_per_request).sum()
@@ -98,8 +97,6 @@ def caption(data: pd.DataFrame) -> str:
         len(counted)
         and f"Diamonds: counted on the device, instruction by instruction; {unlike} of "
         f"{len(counted)} lines differ from the prediction.",
-        data.predicted_per_request.isna().any()
-        and "A diamond without a bar: counted for an access whose addresses are unknown.",
         left and f"Not drawn: {left} lines that waste less.",
     )
 
@@ -109,14 +106,11 @@ def caption(data: pd.DataFrame) -> str:
     beside=beside,
 )  # fmt: skip
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """One panel for global and local memory, one for shared; a name for each source line."""
-    parts = [(unit, here) for unit in MOVED if len(here := data[data.unit == unit])]
-    row = 0.27 if figure.get_figwidth() > COLUMN else 0.6
-    tall = [0.7 + row * len(shown(here)) for _, here in parts]
-    figure.set_figheight(0.4 + sum(tall))
-    panels = figure.subplots(len(parts), squeeze=False, height_ratios=tall)[:, 0]
+    sections = [(unit, here) for unit in MOVED if len(here := data[data.unit == unit])]
+    line = 0.6 if in_column(figure) else 0.27
+    panels = stacked(figure, [len(shown(here)) for _, here in sections], line)
     colours = {launch: f"C{at % 8}" for at, launch in enumerate(data.launch.unique())}
-    for ax, (unit, here) in zip(panels, parts, strict=True):
+    for ax, (unit, here) in zip(panels, sections, strict=True):
         _draw_lines(ax, here, colours)
         ax.set_xlabel(MOVED[unit])
 
@@ -131,9 +125,7 @@ def _draw_lines(ax: Axes, data: pd.DataFrame, colours: Mapping[str, str]) -> Non
     for launch, of in here.dropna(subset="predicted_per_request").groupby("launch", sort=False):
         look: Any = {"color": colours[f"{launch}"], "alpha": 0.75, "label": launch}
         drawn = ax.barh(of["at"], of.predicted_per_request, 0.94 * thick, **look)
-        for bar, valid, words in zip(drawn, of.valid, _tooltips(of, "predicted"), strict=True):
-            hollow(bar, valid=valid)
-            hover(bar, [words])
+        mark_rows(drawn, of.assign(_row=_tooltips(of, "predicted")))
     for what, marker, size in (("ideal", "|", 11), ("counted", "D", 3.6)):
         known = here.dropna(subset=f"{what}_per_request")
         for valid, of in known.groupby(known.valid | (what == "ideal"), sort=True):
@@ -141,23 +133,11 @@ def _draw_lines(ax: Axes, data: pd.DataFrame, colours: Mapping[str, str]) -> Non
             look |= {"label": what} if valid else {"mfc": "white"}
             (marks,) = ax.plot(of[f"{what}_per_request"], of["at"], **look)
             hover(marks, _tooltips(of, what))
-    narrow = ax.figure.bbox.width < COLUMN * POINT
     shorter = [LONG.sub(r"\1…\2", name) for name in names]
-    listed(ax, [fill(name, 20) if narrow else name for name in shorter])
+    listed(ax, [fill(name, 20) if in_column(ax) else name for name in shorter])
     ax.set_xlim(0)
 
 
 def _tooltips(lines: pd.DataFrame, what: str) -> Sequence[str]:
-    values = lines[f"{what}_per_request"].map("{:.4g}".format)
-    return [
-        *(
-            lines.line
-            + ", "
-            + lines.launch
-            + f", {what}: "
-            + values
-            + " "
-            + lines.unit
-            + "s a request"
-        )
-    ]
+    words = f"{{line}}, {{launch}}, {what}: {{{what}_per_request:.4g}} {{unit}}s a request"
+    return worded(lines, words)

@@ -4,14 +4,13 @@ The samples are SMs in the order of their numbers; there are none if L2 is one c
 """
 
 from collections.abc import Mapping
-from statistics import fmean
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from strata.figures._plot import figure, prose
 from strata.figures._style import note, points
-from strata.model.units import SPACE, number, quantity
+from strata.model.units import number, quantity
 from strata.run import Row, Run
 
 LINES = {
@@ -59,11 +58,8 @@ def crossing(rows: Mapping[str, Row]) -> Row | None:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The exchanges, the cost of crossing, and the sides."""
     rows = data.attrs["rows"]
-    cost = crossing(rows)
-    share, fabric = rows.get("near_share"), rows.get("fabric_sectors_per_access")
-    sides = data.near_share.dropna().value_counts().sort_index()
+    cost, fabric = crossing(rows), rows.get("fabric_sectors_per_access")
     return prose(
         "Atomic exchanges, which are executed at the home of a line, each waiting for the "
         f"previous one; one thread on each of {len(data)} SMs. Points: medians over the lines "
@@ -75,44 +71,26 @@ def caption(data: pd.DataFrame) -> str:
         and fabric.valid
         and f"Counted between the halves: {number(fabric.value)} sectors per exchange, near "
         "and far together.",
-        _loads(rows),
-        share and "Below: share of near lines; SMs with the same share are on one side.",
-        share
-        and share.valid
-        and len(sides) == 2
-        and f"{sides.iloc[0]} SMs are on the side with {number(100 * sides.index[0])}{SPACE}% of "
-        f"the lines near them, {sides.iloc[1]} on the other.",
+        _both(rows, "load")
+        and "A load of a line without a copy in the other half takes {} cycles near and {} far "
+        "(medians over SMs).".format(*_both(rows, "load")),
+        _both(rows, "dram")
+        and "A load served by memory takes {} cycles behind the SM's own side of L2 and {} behind "
+        "the other.".format(*_both(rows, "dram")),
+        "near_share" in rows
+        and "Below: share of near lines; SMs with the same share are on one side.",
     )
 
 
-def _loads(rows: dict[str, Row]) -> str:
-    """Latencies of loads from L2 and from memory, if they were timed."""
-
-    def both(kind: str) -> list[str]:
-        found = [rows.get(f"{side}_{kind}_cycles") for side in LINES]
-        valid = [number(row.value) for row in found if row and row.valid]
-        return valid if len(valid) == len(found) else []
-
-    load, dram = both("load"), both("dram")
-    first_touch = fmean(rows[f"{side}_load_cycles"].value for side in LINES) if load else 0.0
-    return prose(
-        load
-        and f"A load of a line without a copy in the other half takes {load[0]} cycles near "
-        f"and {load[1]} far (medians over SMs): {number(first_touch)} on average at first touch.",
-        dram
-        and f"A load served by memory takes {dram[0]} cycles behind the SM's own side of L2 "
-        f"and {dram[1]} behind the other (medians over SMs). Before such a load all SMs "
-        "read four times the size of L2, which evicts its line; its page was touched "
-        "before.",
-    )
+def _both(rows: Mapping[str, Row], kind: str) -> list[str]:
+    """The cycles of loads near and far, if both are valid."""
+    found = [rows.get(f"{side}_{kind}_cycles") for side in LINES]
+    valid = [number(row.value) for row in found if row and row.valid]
+    return valid if len(valid) == len(found) else []
 
 
-@figure(
-    "l2_partition", "The halves of L2, and crossing between them", order=8,
-    data=data, caption=caption,
-)  # fmt: skip
+@figure("l2_partition", "The halves of L2, and crossing between them", 8, data, caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Exchanges SM by SM; below, the share of near lines, which separates the sides."""
     rows = data.attrs["rows"]
     ratios = (2.5, 1) if "near_share" in rows else (1,)
     panels = figure.subplots(len(ratios), squeeze=False, sharex=True, height_ratios=ratios)[:, 0]

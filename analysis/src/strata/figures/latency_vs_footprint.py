@@ -4,7 +4,7 @@ Every level of the hierarchy is a step; the plateaus of the curve with most of t
 """
 
 from math import sqrt
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -97,75 +97,56 @@ def _marks(loads: pd.DataFrame, rows: pd.DataFrame) -> dict[str, float]:
     }
 
 
-class Step(NamedTuple):
-    """A plateau of a curve: its ends in bytes, its level, cycles and time, and where it is."""
-
-    first: int
-    last: int
-    level: float
-    words: str
-    where: str
-
-
-def steps(data: pd.DataFrame) -> dict[str, list[Step]]:
-    """The plateaus of each curve that has any."""
+def steps(data: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The plateaus of each curve that has any: ends in bytes, `level`, `words`, and `where`."""
     points = walked(data.rename(columns={"footprint_bytes": "footprint", "load_cycles": "value"}))
     found = {}
     for name in ordered(points.curve, tuple(LOOKS)):
         curve = points[points.curve == name]
         runs = (curve.plateau != curve.plateau.shift()).cumsum()
-        parts = [part for _, part in curve.groupby(runs) if part.plateau.notna().all()]
-        if parts:
-            found[name] = [_step(part, curve) for part in parts]
+        known = [part for _, part in curve.groupby(runs) if part.plateau.notna().all()]
+        if known:
+            found[name] = pd.DataFrame([_step(part, curve) for part in known])
     return found
 
 
-def _step(on: pd.DataFrame, curve: pd.DataFrame) -> Step:
-    first, last = on.footprint.iloc[0], on.footprint.iloc[-1]
-    level, seconds = on.plateau.iloc[0], on["_seconds"].iloc[0]
+def _step(on: pd.DataFrame, curve: pd.DataFrame) -> dict[str, Any]:
+    first, last = on.footprint.iloc[[0, -1]]
+    level, seconds, half = on[["plateau", "_seconds", "_half"]].iloc[0]
     cycles = short(level) if level >= 99.95 else count(level)
     time = f" ({quantity(seconds, 's')})" if pd.notna(seconds) else ""
-    words = f"{cycles}{SPACE}{unit_name(on.unit.iloc[0])}{time}"
+    words = f"{cycles}{SPACE}{unit_name(on.unit.iloc[0])}{time}" + ", half DRAM" * bool(half)
     where = "throughout" if first == curve.footprint.iloc[0] else f"from {size(first)} on"
     where = where if last == curve.footprint.iloc[-1] else f"to {size(last)}"
-    return Step(first, last, level, words + ", half DRAM" * bool(on["_half"].iloc[0]), where)
+    return {"first": first, "last": last, "level": level, "words": words, "where": where}
 
 
-def labelled(found: dict[str, list[Step]]) -> str:
+def labelled(found: dict[str, pd.DataFrame]) -> str:
     """The space with most plateaus; the levels of textures, in the same caches, are not counted."""
     return max(found, key=lambda space: (space != "texture", len(found[space])), default="")
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The walk, every plateau, and the marks."""
     several = ", or nearest to farthest SM where every SM loads, each with one load in flight"
-    found = steps(data)
-    names = {space: LOOKS.get(space, (space,))[0] for space in found}
     each = "; ".join(
-        f"{names[space]} {', '.join(f'{one.words} {one.where}' for one in these)}"
-        for space, these in found.items()
+        f"{LOOKS.get(space, (space,))[0]} {', '.join(here.words + ' ' + here['where'])}"
+        for space, here in steps(data).items()
     )
-    known = data.attrs["marks"].keys()
     return prose(
         "Time of one dependent load, in random order over slots of "
         f"{size(data.stride_bytes.iloc[0])}, "
         "against the footprint of the chain. Lines: medians; bands: range of the samples"
         f"{several if (data.cores == 'several').any() else ''}.",
-        found and f"Plateaus (labelled: {names[labelled(found)]}): {each}.",
-        "L2" in known and "Dotted: the size of L2 that the driver reports.",
-        EVICTED in known
+        each and f"Plateaus: {each}.",
+        EVICTED in data.attrs["marks"]
         and "A chase starts with what two laps left in the caches; right of the mark (several "
         "times the L2) everything was evicted instead, and every page visited.",
     )
 
 
-@figure(
-    NAME, "Latency of every level of the hierarchy", order=5, data=data, caption=caption,
-    size=(7, 4.2),
-)  # fmt: skip
+@figure(NAME, "Latency of every level of the hierarchy", 5, data, caption, size=(7, 4.2))
 def draw(data: pd.DataFrame, ax: Axes) -> None:
-    """A line for each space, dashed where every SM walks; the steps of one of them have labels."""
-    data = data[data.load_cycles > 0]
+    data, narrow = data[data.load_cycles > 0], in_column(ax)
     alone = {*data.curve[data.cores == "one"]}
     for space in ordered(data.curve, tuple(LOOKS)):
         name, colour, width = LOOKS.get(space, (space, "k", 1.2))
@@ -188,17 +169,17 @@ def draw(data: pd.DataFrame, ax: Axes) -> None:
         ax.text(at, 0.02, words, color=QUIET, rotation=90, ha="right", transform=along)
     found = steps(data)
     curve = labelled(found)
-    for step in found.get(curve, []):
-        near = data.load_cycles[data.footprint_bytes.between(step.first, step.last)] / step.level
-        narrow = step.last < BROAD * step.first
-        if narrow and in_column(ax):
+    for first, last, level, words, _ in found[curve].itertuples(index=False) if curve else ():
+        near = data.load_cycles[data.footprint_bytes.between(first, last)] / level
+        short_step = last < BROAD * first
+        if short_step and narrow:
             continue
-        over = not narrow and not near[near > NEAR].min() < ROOM
-        words = step.words.partition(" (")[0] if in_column(ax) else step.words.replace(" (", "\n(")
+        over = not short_step and not near[near > NEAR].min() < ROOM
         ax.annotate(
-            words, (step.first if narrow else sqrt(step.first * step.last), step.level),
+            words.partition(" (")[0] if narrow else words.replace(" (", "\n("),
+            (first if short_step else sqrt(first * last), level),
             (0, 5 if over else -5), textcoords="offset points", weight="bold",
-            ha="left" if narrow else "center", va="bottom" if over else "top",
+            ha="left" if short_step else "center", va="bottom" if over else "top",
             color=LOOKS.get(curve, ("", "k"))[1],
             bbox={"fc": "white", "lw": 0, "alpha": 0.7, "pad": 0.5},
         )  # fmt: skip

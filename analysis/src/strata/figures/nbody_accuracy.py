@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
-from strata.figures._plot import columns, figure, of_items
+from strata.figures._plot import columns, figure
 from strata.figures._style import PROBLEMS, hover, listed, points
 from strata.ladder.best import accuracies
 from strata.ladder.rungs import rung_name, size_words
@@ -14,31 +14,24 @@ LEAST = 1e-9
 
 
 def data(run: Run) -> pd.DataFrame:
-    """Every case of the largest sizes."""
+    lines = accuracies(run)
+    if not lines.empty:
+        lines["_label"] = lines.benchmark.map(rung_name) + " (" + lines.problem + ")"
     return columns(
-        of_items(accuracies(run), lambda error: f"{rung_name(error.rung)} ({error.problem})"),
-        "problem", "systems", "bodies", rung="benchmark", relative_rms_error="value",
-        bound="_item.bound", _order="_item.order",
+        lines, "problem", "systems", "bodies", rung="benchmark", relative_rms_error="value",
+        bound="bound",
     )  # fmt: skip
 
 
-def caption(_: pd.DataFrame) -> str:
-    """The measure, and the bound."""
-    return (
-        "Root mean square error of the accelerations of every case of a rung, at its largest "
-        "computed size, against double precision and relative to the root mean square of all. "
-        "Strokes: the bound, from the roundings of 2⁻²⁴ of a term (8) and of its sum: √n in "
-        "one running sum, √256 + √(n/256) in blocks; twice that with an approximate "
-        "reciprocal square root (Higham 2002, 2.8 and 4.2). A case beyond it is invalid."
-    )
-
-
 @figure(
-    "nbody_accuracy", "n-body: error against double precision", order=224, data=data,
-    caption=caption, size=(7, 4),
+    "nbody_accuracy", "n-body: error against double precision", order=224, data=data, size=(7, 4),
+    caption="Root mean square error of the accelerations of every case of a rung, at its largest "
+    "computed size, against double precision and relative to the root mean square of all. Strokes: "
+    "the bound, from the roundings of 2⁻²⁴ of a term (8) and of its sum: √n in one running sum, "
+    "√256 + √(n/256) in blocks; twice that with an approximate reciprocal square root (Higham "
+    "2002, 2.8 and 4.2). A case beyond it is invalid.",
 )  # fmt: skip
 def draw(data: pd.DataFrame, ax: Axes) -> None:
-    """One mark per case, with a stroke for the bound, in the colour of the problem."""
     rungs = [*data.sort_values("_order").rung.unique()]
     lanes = dict(zip(PROBLEMS, (-0.17, 0, 0.17), strict=True))
     data["at"] = data.rung.map(rungs.index) + data.problem.map(lanes)

@@ -12,10 +12,9 @@ from strata.figures._plot import columns, figure, of_items, prose
 from strata.figures._style import beside_marks, listed, marks, points, theirs
 from strata.ladder.best import Best, best_cases, common_size, published
 from strata.ladder.rungs import PROBLEM_WORDS, SEVERAL, rung_name, size, size_words
-from strata.model.units import count, factor, short
+from strata.model.units import count, factor, quantity
 from strata.run import Run
 
-SERIAL = "serial"
 LANE = 0.16
 """From the middle of a bar to the lane of other cases, of the distance of two bars."""
 FAR = 1.25
@@ -38,104 +37,85 @@ def data(run: Run) -> pd.DataFrame:
         _limit="_item.limit", _other="_item.other", _second="_item.second",
     )  # fmt: skip
     rates = lines[["interactions_per_second", *OTHERS]].astype(float)
-    reach = FAR * float(rates.max().max())
     limits = lines.issue_limit.astype(float)
-    lines["_end"] = rates.assign(limit=limits.where(limits <= reach)).max(axis=1)
-    lines["_name"] = lines["_label"]
-    lines["_words"] = ["   ".join(_words(step, steps, reach)) for step in steps]
-    lines.attrs |= {"common": common_size(steps), "reach": reach}
+    near = limits <= FAR * float(rates.max().max())
+    common = common_size(steps)
+    lines = lines.assign(
+        _limit=lines["_limit"].where(near),
+        _end=rates.assign(limit=limits.where(near)).max(axis=1),
+        _name=lines["_label"],
+        _words=["   ".join(_words(step, common)) for step in steps],
+    )
+    lines.attrs["common"] = common
     return lines
 
 
-def _words(step: Best, steps: Sequence[Best], reach: float) -> Iterator[str]:
-    """The words after a rate: the step, on a CPU all steps, and the best setting."""
-    row, before = step.row, step.before
-    if step.speedup and before:
-        yield f"{factor(step.speedup)} {rung_name(before.benchmark)}"
-    serial = next((one.row for one in steps if one.rung == SERIAL and one.row.valid), None)
-    apart = before and before.benchmark != SERIAL and row.valid
-    if serial and apart and size(serial) == size(row):
-        yield f"{factor(row.value / serial.value)} {SERIAL}"
-    where = [step.chosen, size_words(row) if size_words(row) != common_size(steps) else ""]
-    if step.limit and step.limit.value > reach:
-        scale = _ladder.scale_of(one.row.value for one in steps)
-        where.append(f"limit {short(step.limit.value / scale)}")
-    if any(where):
-        yield f"({'; '.join(filter(None, where))})"
+def _words(step: Best, common: str) -> Iterator[str]:
+    """The words after a rate: the step, and in brackets the best setting and another size."""
+    if step.speedup and step.before:
+        yield f"{factor(step.speedup)} {rung_name(step.before.benchmark)}"
+    place = size_words(step.row)
+    if where := [words for words in (step.chosen, place if place != common else "") if words]:
+        yield f"({'; '.join(where)})"
 
 
 def _sizes_of(rows: pd.Series) -> str:
-    """The different sizes of rows in words."""
     return " or ".join(rows.dropna().map(size_words).unique())
 
 
 def _problem_of(data: pd.DataFrame) -> str:
-    """The problem of the other cases in words."""
     return next((PROBLEM_WORDS[row.text("problem")] for row in data["_other"].dropna()), "")
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The measures, other sizes, limits and published rates."""
-    sizes = data["_row"].map(size_words)
-    odd = "; ".join((data["_name"] + " " + sizes)[sizes != data.attrs["common"]])
     others, seconds = _sizes_of(data["_other"]), _sizes_of(data["_second"])
-    limits = data.issue_limit.dropna()
     codes = "; ".join(map(_cited, _published(data)))
     return prose(
         "Pairs computed per second, N² for each system and step including self-interaction, "
-        "as in the literature. Bars: medians of each rung's best case, all of one size where "
-        "possible; lines in them: range of the samples. Beside them: the rate, the gain over "
+        f"as in the literature. Bars: medians of each rung's best case, {data.attrs['common']} "
+        "where possible; lines in them: range of the samples. Beside them: the rate, the gain over "
         "the rung that it changes, and in brackets the best case.",
-        odd and f"Of another size: {odd}.",
         others and f"Circles: {_problem_of(data)} ({others.replace(' or ', ', ')}).",
         seconds and f"Diamonds: {seconds}.",
-        bool(len(limits))
+        data["_limit"].notna().any()
         and "Strokes: what the instructions of a rung's inner loop allow if a warp issues in "
         "every cycle of the clock under this load, or what its reciprocal roots allow if "
         "they take longer.",
-        (limits > data.attrs["reach"]).any() and "Limits far beyond all rates: in brackets.",
         codes and f"Other codes: {codes}.",
     )
 
 
 @figure("nbody_ladder", "The n-body ladder", order=200, data=data, caption=caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Rungs in ladder order, other cases as marks in lanes, limits as strokes, others' codes."""
-    lines = data.assign(per_second=data.interactions_per_second, _panel="")
-    common, reach, codes = data.attrs["common"], data.attrs["reach"], _published(data)
-    ((ax, _, scale),) = _ladder.panels(figure, lines, "interactions", common)
+    codes = _published(data)
+    lines = data.assign(_panel="", _what="interactions", per_second=data.interactions_per_second)
+    ((ax, _),) = _ladder.panels(figure, lines, data.attrs["common"])
     for name, lane, marker, colour, label in (
         ("_second", -LANE, "D", "#56B4E9", _sizes_of(data["_second"])),
         ("_other", LANE, "o", "#E69F00", _problem_of(data)),
         ("_limit", 0, "|", "k", "issue limit"),
     ):
         rows = data[name].dropna()
-        near = rows[[name != "_limit" or row.value <= reach for row in rows]]
         look: Any = {"ls": "", "color": colour, "ms": 11 if marker == "|" else 3.6, "zorder": 3}
-        shown = marks(near, near.index + lane, scale)
+        shown = marks(rows, rows.index + lane)
         points(ax, shown, "value", "at", marker=marker, label=label, **look)
     if codes:
-        rates = [code.rate / scale for code in codes]
-        both = zip(rates, codes, strict=True)
-        words = [f"{short(rate)}{_bodies(code, '   ({})')}" for rate, code in both]
-        places = range(len(data), len(data) + len(codes))
+        rates, places = [code.rate for code in codes], range(len(data), len(data) + len(codes))
+        words = [quantity(code.rate, "1/s") for code in codes]
         theirs(ax, rates, places, map(_cited, codes), label="others' code", ms=5.5)
         beside_marks(ax, words, rates, places)
         listed(ax, [*data["_name"], *(code.label for code in codes)])
         figure.set_figheight(figure.get_figheight() + 0.27 * len(codes))
 
 
-def _published(data: pd.DataFrame) -> Sequence[reference.PublishedRate]:
+def _published(data: pd.DataFrame) -> Sequence[reference.Published]:
     """Published rates at the size of most rungs, if measured there."""
     row = next(row for row in data["_row"] if size_words(row) == data.attrs["common"])
     return published(row.device, size(row)[1])
 
 
-def _bodies(code: reference.PublishedRate, words: str) -> str:
-    return words.format(f"{count(code.bodies)} bodies") if code.bodies else ""
-
-
-def _cited(code: reference.PublishedRate) -> str:
+def _cited(code: reference.Published) -> str:
+    bodies = f"; {count(code.bodies)} bodies" if code.bodies else ""
     doubt = f"; in doubt: {code.origin.doubt}" if code.origin.doubt else ""
     source = f"{code.origin.text}; {code.origin.locator}) {reference.cite(*code.origin.keys)}"
-    return f"{code.label} ({code.implementation}{_bodies(code, '; {}')}{doubt}; {source}"
+    return f"{code.label} ({code.implementation}{bodies}{doubt}; {source}"

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from strata.figures._plot import columns, figure, of_items
-from strata.figures._style import COLUMN, hollow, hover, listed
+from strata.figures._style import in_column, listed, mark_rows
 from strata.ladder.rungs import rung_name, size_words
 from strata.ladder.stalls import STATES, stalls
 from strata.run import Run
@@ -37,7 +37,6 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The measure, and the numbers beside the bars."""
     return (
         "Counted in one step of each rung's fastest case "
         f"({mode(data['_row'].map(size_words))}, or as named): the share of the time of all "
@@ -46,30 +45,24 @@ def caption(data: pd.DataFrame) -> str:
     )
 
 
-@figure(
-    "nbody_stalls", "n-body: what warps wait for", order=221, data=data, caption=caption
-)  # fmt: skip
+@figure("nbody_stalls", "n-body: what warps wait for", 221, data, caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """A stacked bar for each rung, of the size of most."""
     common = mode(data["_row"].map(size_words))
     data = data.drop_duplicates("rung")
-    narrow = figure.get_figwidth() < COLUMN
+    narrow = in_column(figure)
     figure.set_figheight(1.4 + 0.7 * narrow + 0.24 * len(data))
     ax = figure.add_subplot()
     start = pd.Series(0.0, data.index)
     for label, (colour, states) in GROUPS.items():
         share = 100 * data[states].sum(axis="columns")
         drawn = ax.barh(data.index, share, 0.68, start, color=colour, label=label)
-        for bar, row in zip(drawn, data["_row"], strict=True):
-            hollow(bar, valid=row.valid)
-            hover(bar, [row])
+        mark_rows(drawn, data)
         start += share
-    numbers = zip(
-        data.index, data.warps_per_instruction, data.issue_utilisation_percent, strict=True
+    warps, busy = data.warps_per_instruction, data.issue_utilisation_percent
+    words = busy.map("{:.0f} %, ".format, na_action="ignore").fillna("") + warps.map(
+        "{:.3g}".format
     )
-    for at, warps, busy in numbers:
-        words = f"{warps:.3g}" if pd.isna(busy) else f"{busy:.0f} %, {warps:.3g}"
-        ax.text(101, at, words, va="center")
+    ax.bar_label(drawn, words, padding=4)
     sizes = data["_row"].map(size_words)
     listed(ax, data.rung.map(rung_name) + ("\n" + sizes).where(sizes != common, ""))
     ax.set(xlim=(0, 100), xlabel="time of the warps in flight (%)")

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from strata.figures._plot import columns, figure, of_items, prose
-from strata.figures._style import COLUMN, GREY, hover, listed, lists, plain_log
+from strata.figures._style import GREY, hover, in_column, listed, lists, parts, plain_log
 from strata.ladder.rungs import PROBLEM_WORDS, rung_name, size_words
 from strata.ladder.steps import FACTORS, RULE_WORDS, Change, changes
 from strata.model.units import factor
@@ -46,7 +46,6 @@ def segments(change: Change) -> Iterator[tuple[str, float, float]]:
 
 
 def data(run: Run) -> pd.DataFrame:
-    """The steps by problem and size, in the order of the ladder."""
     steps = changes(run)
     lines = of_items(steps, lambda step: step.after.case, "after")
     names = [f"factor_{name}" for name in FACTORS]
@@ -63,7 +62,6 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The measure, the factors, the rules of predictions."""
     rules = "; ".join(RULE_WORDS[rule] for rule in data.predicted_by.dropna().unique())
     return prose(
         "Strokes and numbers: the rate of a rung over that of the rung that it changes, both for "
@@ -80,15 +78,12 @@ def caption(data: pd.DataFrame) -> str:
 
 @figure("nbody_waterfall", "The steps of the n-body ladder", order=220, data=data, caption=caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Problems side by side, in a column below: bars of factors, marks of what they explain."""
     steps = data["_item"]
     data["name"] = [f"{rung_name(s.rung)}\nover {rung_name(s.before.benchmark)}" for s in steps]
     data["place"] = [f"{PROBLEM_WORDS[s.problem]},\n{size_words(s.after)}" for s in steps]
     data["order"] = [[*s.cases.rungs].index(s.rung) for s in steps]
-    places = [*data.groupby("place", sort=False)]
-    shared = figure.get_figwidth() > COLUMN
-    parts = [data if shared else here for _, here in places]
-    names = [part.sort_values("order").name.unique() for part in parts]
+    places, narrow = parts(data, "place"), in_column(figure)
+    names = [(here if narrow else data).sort_values("order").name.unique() for _, here in places]
     panels = lists(figure, [*map(len, names)], 0.32)
     for ax, listing, (title, here) in zip(panels, names, places, strict=True):
         ax.set_xscale("log")

@@ -7,12 +7,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from strata import reference
-from strata.figures import _ladder
-from strata.figures._plot import columns, figure, in_order, prose
-from strata.figures._style import GREY, grid, plain_log, points, theirs, values_axis
+from strata.figures import _ladder, _style
+from strata.figures._plot import columns, figure, in_order, prose, worded
+from strata.figures._style import GREY, parts, plain_log, points, si_axis, theirs, values_axis
 from strata.ladder.phases import Atlas
 from strata.model.units import count, short
-from strata.reference import PublishedSearch
+from strata.reference import Published
 from strata.run import Row, Run, beside, tidy
 
 SUITE = "neighbours"
@@ -25,6 +25,8 @@ RATES = {
 LABELS = {"agent_steps_per_second": "agent steps", "neighbours_per_second": "neighbours"}
 PLACE = ["problem", "spread", "world"]
 """The axes of a panel."""
+MARKERS = "os^DvPX*<>h"
+"""Of the numbers of agents, fewest first, or of rungs."""
 
 
 def _rows(run: Run) -> pd.DataFrame:
@@ -60,19 +62,17 @@ def _best(lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(run: Run) -> pd.DataFrame:
-    """One line per rung, place and size, in ladder order."""
     lines = _rates(_rows(run), run)
     if lines.empty:
         return lines
     lines = _best(lines)
     lines["_place"] = lines["_panel"] + ", " + lines.agents.astype(str)
     lines = _ladder.with_steps(run, lines)
-    tests = [f"{short(tests)} tests" if tests > 0 else "" for tests in lines.tests]
-    words = zip(lines["_words"], tests, strict=True)
+    tests = lines.tests.map(lambda tests: f"   {short(tests)} tests" if tests > 0 else "")
     lines = lines.assign(
         _end=lines.maximum,
         _name=lines.rung + " · " + lines.agents.map(count),
-        _words=["   ".join(filter(None, parts)) for parts in words],
+        _words=(lines["_words"] + tests).str.strip(),
         _what=lines.quantity.map(LABELS),
         _label=lines.rung + ", " + lines["_panel"],
     )
@@ -83,22 +83,14 @@ def data(run: Run) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def caption(data: pd.DataFrame) -> str:
-    """The measures."""
-    return prose(
-        "Agent steps per second, or, where lists are written, neighbours per second, counted "
-        "for each agent of a pair. Medians of each rung's best case with that number of agents; "
-        "lines: range of the samples.",
-        data.speedup_over_it.notna().any()
-        and "Then the gain over the rung that it changes, with as many agents.",
-        data.tests_per_neighbour.notna().any()
-        and "Tests: distances that the rung computed per neighbour found.",
-    )
-
-
-@figure("neighbours_ladder", "The neighbours ladder", order=201, data=data, caption=caption)
+@figure(
+    "neighbours_ladder", "The neighbours ladder", order=201, data=data,
+    caption="Agent steps per second, or, where lists are written, neighbours per second, counted "
+    "for each agent of a pair. Medians of each rung's best case with that number of agents; lines: "
+    "range of the samples. Then the gain over the rung that it changes, with as many agents; "
+    "tests: distances that the rung computed per neighbour found.",
+)  # fmt: skip
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """One panel per problem, distribution and world, in ladder order."""
     for _ in _ladder.panels(figure, data):
         pass
 
@@ -106,8 +98,6 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
 # --- by the number of cells -----------------------------------------------------------------------
 
 WORK = {"steps_per_second": "steps (1/s)", "tests_per_neighbour": "tests per neighbour"}
-MARKERS = "os^DvPX*<>h"
-"""Of the numbers of agents, fewest first, or of rungs."""
 
 
 def _lines(lines: pd.DataFrame, axis: str) -> pd.DataFrame:
@@ -116,8 +106,7 @@ def _lines(lines: pd.DataFrame, axis: str) -> pd.DataFrame:
     lines = lines[known.transform("nunique") > 1]
     order = {name: lines[name].unique() for name in ("_panel", "_name")}
     lines = in_order(lines, *order, axis, **order)
-    places = zip(lines["_name"], lines[axis], lines["_panel"], strict=True)
-    return lines.assign(_label=[f"{name}, {at} {axis}, {panel}" for name, at, panel in places])
+    return lines.assign(_label=worded(lines, f"{{_name}}, {{{axis}}} {axis}, {{_panel}}"))
 
 
 def data_of_cells(run: Run) -> pd.DataFrame:
@@ -129,41 +118,32 @@ def data_of_cells(run: Run) -> pd.DataFrame:
     if "cells" not in lines:
         return lines[:0]
     lines["cells"] = pd.to_numeric(lines.cells).fillna(0).astype(int)
-    names = zip(lines.rung, lines.agents, strict=True)
-    lines["_name"] = [f"{rung}, {count(agents)}" for rung, agents in names]
+    lines["_name"] = lines.rung + ", " + lines.agents.map(count)
     return columns(
         _lines(lines[lines.cells > 0], "cells"), "rung", *PLACE, "agents", "cells",
         steps_per_second="value", low="minimum", high="maximum", tests_per_neighbour="tests",
     )  # fmt: skip
 
 
-def caption_of_cells(data: pd.DataFrame) -> str:
-    """The measures."""
-    return prose(
-        "Steps of all agents per second against the number of cells along each edge of the "
-        "world: medians. Cells shorter than the reach are searched further to each side, by "
-        "whole cells.",
-        data.tests_per_neighbour.notna().any()
-        and "Below: distances that the rung computed per neighbour found.",
-        "Markers: the number of agents, after the rung's name.",
-    )
-
-
 @figure(
     "neighbours_work", "Cells and search work", order=203, data=data_of_cells,
-    caption=caption_of_cells,
+    caption="Steps of all agents per second against the number of cells along each edge of the "
+    "world: medians; below: distances that the rung computed per neighbour found. Cells shorter "
+    "than the reach are searched further to each side, by whole cells. Markers: the number of "
+    "agents, after the rung's name.",
 )  # fmt: skip
 def draw_cells(data: pd.DataFrame, figure: Figure) -> None:
-    """One column per place: steps per second, and below them tests per neighbour."""
-    rungs, sizes = [*data.rung.unique()], sorted(data.agents.unique())
-    places = [*data.groupby("_panel", sort=False)]
+    rungs, sizes, places = (
+        [*data.rung.unique()],
+        sorted(data.agents.unique()),
+        parts(data, "_panel"),
+    )
     shown = [name for name in WORK if data[name].notna().any()]
     figure.set_figheight(0.8 + 2 * len(shown))
-    letters = 9 * figure.get_figwidth() / len(places)
     panels = figure.subplots(len(shown), len(places), squeeze=False, sharey="row")
     for row, name in zip(panels, shown, strict=True):
         for ax, (place, here) in zip(row, places, strict=True):
-            for label, part in here[here[name].notna()].groupby("_name", sort=False):
+            for label, part in parts(here[here[name].notna()], "_name"):
                 colour = f"C{rungs.index(part.rung.iloc[0])}"
                 marker = MARKERS[sizes.index(part.agents.iloc[0]) % len(MARKERS)]
                 points(ax, part, "cells", name, label=label, color=colour, marker=marker)
@@ -171,21 +151,17 @@ def draw_cells(data: pd.DataFrame, figure: Figure) -> None:
             values_axis(ax, here.cells, 1.25)
             ax.set(xlabel="cells a dimension", ylabel=WORK[name])
             if name == shown[0]:
-                ax.set_title(fill(f"{place}", int(letters)))
+                ax.set_title(fill(f"{place}", int(9 * figure.get_figwidth() / len(places))))
             ax.label_outer()
 
 
 # --- by the number of agents ----------------------------------------------------------------------
 
-SCALE = 1e6
 LIMITS = ("issue_limit", "bytes_limit")
 """In agent steps a second, as the rung's model has them."""
-FAR = 1000
-"""A ratio of rates beyond which the axis only has room for powers of ten."""
 
 
 def data_of_sizes(run: Run) -> pd.DataFrame:
-    """The rungs measured with several numbers of agents at one place."""
     rows = _rows(run)
     lines = _rates(rows, run)
     if lines.empty:
@@ -204,7 +180,7 @@ def data_of_sizes(run: Run) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def published(row: Row) -> Sequence[PublishedSearch]:
+def published(row: Row) -> Sequence[Published]:
     """Published values for GPUs at the place of a row; none for a CPU."""
     if row.backend != "cuda" or row.text("spread") != "uniform":
         return ()
@@ -213,7 +189,6 @@ def published(row: Row) -> Sequence[PublishedSearch]:
 
 
 def caption_of_sizes(data: pd.DataFrame) -> str:
-    """The measures, the limits, and what is published."""
     others = dict.fromkeys(search for row in data["_row"] for search in published(row))
     sources = dict.fromkeys(key for search in others for key in search.origin.keys)
     doubts = [
@@ -226,10 +201,9 @@ def caption_of_sizes(data: pd.DataFrame) -> str:
         "the number of agents, for each rung's best case: medians; bands: range of the "
         "samples.",
         data.limit_per_second.notna().any()
-        and "Dotted: the lowest of its known limits: warps that issue nothing but tests, "
-        "including idle threads, in every cycle; the floating-point instructions of these "
-        "at the best rate that the run measured; memory that moves what L2 cannot keep "
-        "from one step to the next.",
+        and "Dotted: the lowest of its known limits: issue of its tests in every cycle, their "
+        "floating-point instructions at the best measured rate, and memory that moves what L2 "
+        "cannot keep from one step to the next.",
         others
         and f"Open marks: published for other agents on other GPUs {reference.cite(*sources)}.",
         doubts and f"{'; '.join(doubts)}.",
@@ -241,14 +215,10 @@ def caption_of_sizes(data: pd.DataFrame) -> str:
     caption=caption_of_sizes,
 )  # fmt: skip
 def draw_sizes(data: pd.DataFrame, figure: Figure) -> None:
-    """One panel per place, one line per rung; dotted in its colour: its limit."""
-    rates = {name: data[name] / SCALE for name in ("per_second", "low", "high", "limit_per_second")}
     rungs = [*data.rung.unique()]
     authors = [*dict.fromkeys(search.label for search in reference.neighbours())]
-    places = [*data.assign(**rates).groupby("_panel", sort=False)]
-    panels = grid(figure, len(places))
-    for ax, (place, here) in zip(panels, places, strict=True):
-        for rung, line in here.groupby("rung", sort=False):
+    for ax, place, here in _style.panels(figure, data, "_panel"):
+        for rung, line in parts(here, "rung"):
             at = rungs.index(rung)
             ax.plot(line.agents, line.limit_per_second, ":", c=f"C{at}", lw=0.9)
             look = {"c": f"C{at}", "marker": MARKERS[at % len(MARKERS)], "label": rung}
@@ -258,13 +228,11 @@ def draw_sizes(data: pd.DataFrame, figure: Figure) -> None:
             label = f"{search.label}, {search.gpu}"
             look = {"c": "k" if "H100" in search.gpu else GREY, "label": label}
             marker = "DPX*"[authors.index(search.label)]
-            theirs(ax, search.agents, search.rate / SCALE, [f"{label}: published"], marker, **look)
-        ax.set_yscale("log")
-        ax.sharey(panels[0])
+            theirs(ax, search.agents, search.rate, [f"{label}: published"], marker, **look)
+        plain_log(ax)
+        si_axis(ax)
+        ax.sharey(figure.axes[0])
         values_axis(ax, [*here.agents, *(search.agents for search in others)], 4)
-        ax.set(title=place, xlabel="agents")
-        ax.set_ylabel(f"{LABELS[here.quantity.iloc[0]]} (10⁶/s)")
-    low, high = panels[0].get_ylim()
-    plain_log(panels[0], digits=(1,) if high > FAR * low else (1, 2, 5))
+        ax.set(title=place, xlabel="agents", ylabel=f"{LABELS[here.quantity.iloc[0]]} (1/s)")
     if data.limit_per_second.notna().any():
-        panels[0].plot([], [], ":", c=GREY, lw=0.9, label="limit")
+        figure.axes[0].plot([], [], ":", c=GREY, lw=0.9, label="limit")

@@ -57,7 +57,6 @@ def _tooltip(mark: Mark, title: Any, unit: Any) -> Row | str:
 
 
 def data(panels: Mapping[str, tuple[str, str]], run: Run) -> pd.DataFrame:
-    """A line for each mark, by panel and generation."""
     levels = tuple(panels)
     marks = (
         published.bandwidth_marks(run.rows, levels)
@@ -78,7 +77,6 @@ def data(panels: Mapping[str, tuple[str, str]], run: Run) -> pd.DataFrame:
 
 
 def caption(words: str, data: pd.DataFrame) -> str:
-    """The words of the figure, the sources and their doubts."""
     marks = [*data["_mark"]]
     doubted = grouped((mark for mark in marks if mark.doubt), lambda mark: mark.doubt)
     doubts = "; ".join(f"{reason} {_cited(found)}" for reason, found in doubted.items())
@@ -93,7 +91,6 @@ def caption(words: str, data: pd.DataFrame) -> str:
 
 
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """A line for each GPU, those of a generation below its name; a panel for each unit."""
     names = {OWN: OWN}
     for generation in filter({*data.generation}.__contains__, GENERATIONS):
         gpus = data.gpu[data.generation == generation].unique()
@@ -126,24 +123,21 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
         ax.text(1.02, at, _cited(some["_mark"]), transform=place, size=NOTE, va="center")
 
 
-for name, title, order, panels, words in (
-    ("latency", "Latencies", 300, LATENCIES, """
-        Cycles of one dependent load: the medians of this run (footprints of up to 16 KiB for shared
-        memory and L1, of 256 KiB to a quarter of the L2 for it, from twice the L2 to the reach of
-        the TLB for DRAM; the far part of an L2 of two parts where loads were timed, not atomics).
-        Cycles are those of each GPU's own clock; latencies published only in nanoseconds are
-        omitted."""),
-    ("bandwidth", "Bandwidths", 301, BANDWIDTHS, """
-        Bytes per clock and SM, and for DRAM the share of the pin bandwidth: the best launch of this
-        run. Rates of a whole GPU per clock are divided by its number of SMs, operations of 32 bits
-        count 4 B, and GB/s are shares of the peak from data sheets or the devices themselves; a
-        rate with unknown clock, SMs or peak, or an uncertain unit, is omitted."""),
-    ("constant", "Constant caches", 302, CONSTANTS, """
-        Cycles of one dependent load of a constant whose address is in a register (this run: largest
-        footprint of 1 KiB, and between 8 and 24 KiB). Cycles are those of each GPU's own
-        clock."""),
+_WORDS = {
+    "latency": "Cycles of one dependent load: the medians of this run (footprints of up to 16 KiB "
+    "for shared memory and L1, of 256 KiB to a quarter of the L2 for it, from twice the L2 to the "
+    "reach of the TLB for DRAM), by each GPU's own clock.",
+    "bandwidth": "Bytes per clock and SM, and for DRAM the share of the pin bandwidth: the best "
+    "launch of this run. Published rates of a whole GPU are divided by its SMs and clock, "
+    "operations of 32 bits count 4 B, and GB/s are shares of the peak.",
+    "constant": "Cycles of one dependent load of a constant whose address is in a register (this "
+    "run: largest footprint of 1 KiB, and between 8 and 24 KiB), by each GPU's own clock.",
+}
+for name, title, order, panels in (
+    ("latency", "Latencies", 300, LATENCIES), ("bandwidth", "Bandwidths", 301, BANDWIDTHS),
+    ("constant", "Constant caches", 302, CONSTANTS),
 ):  # fmt: skip
     figure(
         f"published_{name}", f"{title} compared with other GPUs", order=order,
-        data=partial(data, panels), caption=partial(caption, " ".join(words.split())),
+        data=partial(data, panels), caption=partial(caption, _WORDS[name]),
     )(draw)  # fmt: skip

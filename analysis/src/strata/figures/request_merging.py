@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from strata.figures._plot import columns, figure, in_order, prose, rows_of, worded
 from strata.figures._style import GREY, grid, points
-from strata.model.truth.counts import BOUND
+from strata.model.truth.rules import BOUND
 from strata.model.units import SPACE, number
 from strata.run import Run, beside
 
@@ -23,7 +23,6 @@ PAIR = 2
 
 
 def data(run: Run) -> pd.DataFrame:
-    """The counted cases, by SMs and by delay."""
     rows = rows_of(run, "request_merging", sms=0, delay=0)
     lines = rows[rows.quantity == "l2_sectors_per_missed_sector"].drop_duplicates("case")
     names = ("delay_cycles", "first_load_cycles", "other_load_cycles")
@@ -44,13 +43,7 @@ def modelled(sms: "pd.Series[int]") -> "pd.Series[float]":
     return (sms / SHARERS).map(ceil) / sms
 
 
-def later(data: pd.DataFrame) -> pd.DataFrame:
-    """The lines of numbers of SMs with several delays."""
-    return data[data.sms.isin(data.sms[data.delay_asked_cycles > 0])]
-
-
 def caption(data: pd.DataFrame) -> str:
-    """How many requests merge, and until when."""
     valid = data[data.valid]
     at_once = valid[valid.delay_asked_cycles == 0]
     pairs = valid[valid.sms == PAIR]
@@ -66,20 +59,14 @@ def caption(data: pd.DataFrame) -> str:
         f"{alone:.0f} apart.",
         "SMs of one GPC repeatedly load a line past L1, each time a line that none of them "
         "has loaded yet. Share: sectors that L2 received over sectors that missed L1, both "
-        "counted; 100 % means that nothing was merged. Left: all SMs load at once; grey line: "
-        f"a model in which up to {SHARERS} SMs share a request. Right: one SM loads first, the "
-        "others the given number of cycles later (medians, by the clocks of the SMs).",
-        bool((later(data).sms > PAIR).any())
-        and "The others load together, so their own requests may merge however late they are.",
+        f"counted. Grey line: a model in which up to {SHARERS} SMs share a request. Cycles between "
+        "the loads: one SM loads first, the others together so much later (medians, by the clocks "
+        "of the SMs).",
     )
 
 
-@figure(
-    "request_merging", "Requests of several SMs for the same line", order=22,
-    data=data, caption=caption,
-)  # fmt: skip
+@figure("request_merging", "Requests of several SMs for the same line", 22, data, caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Simultaneous loads by the number of SMs; beside them by the cycles between the loads."""
     left, right = grid(figure, 2)
     data = data.assign(share=100 * data.share_that_reaches_l2)
     at_once = data[data.delay_asked_cycles == 0]
@@ -88,7 +75,8 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     left.plot(counts, 100 * modelled(counts), color=GREY, lw=0.8, label=label)
     look = {"c": "black", "marker": "o", "ls": "", "label": "counted, all at once"}
     points(left, at_once, "sms", "share", **look)
-    for place, (sms, part) in enumerate(later(data).groupby("sms")):
+    later = data[data.sms.isin(data.sms[data.delay_asked_cycles > 0])]
+    for place, (sms, part) in enumerate(later.groupby("sms")):
         look = {"color": f"C{place}", "marker": "s", "label": f"counted, {sms} SMs"}
         points(right, part, "delay_cycles", "share", **look)
     for ax, words in ((left, "SMs that load at once"), (right, "cycles between the loads")):

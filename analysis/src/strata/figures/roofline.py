@@ -57,7 +57,6 @@ def data_of(form: Form, found: Sequence[Entry]) -> pd.DataFrame:
 
 
 def data(form: Form, run: Run) -> pd.DataFrame:
-    """The ceilings and points of a run."""
     return data_of(form, entries([run], form))
 
 
@@ -84,98 +83,53 @@ def shown(points: Sequence[Point]) -> dict[str, list[Point]]:
 
 
 def caption(form: Form, data: pd.DataFrame) -> str:
-    """The meaning of lines and points, what was counted, and what is impossible."""
     entries = [*data["_entry"]]
-    points, ceilings = points_of(entries), ceilings_of(entries)
-    above = problems(entries)
+    points, ceilings, above = points_of(entries), ceilings_of(entries), problems(entries)
     lost = dict.fromkeys(one.name for one in ceilings if not one.row.valid)
     return prose(
-        (_of_operations if form is FLOP else _of_instructions)(points, ceilings),
-        _sizes(points),
-        _beyond(points, ceilings),
+        _METHODS[form.name],
+        "theoretical" in {ceiling.basis for ceiling in ceilings}
+        and "Dotted: theoretical limits at the measured clock.",
+        any(point.level == ONCE for point in points)
+        and "Touched once: no bytes were counted; the nominal 20 operations per interaction "
+        "against the minimum bytes of a step.",
+        _kernels(points),
         above and f"Above a roof, which is impossible ({len(above)}): {'; '.join(above)}.",
         lost and f"Not drawn, because none of their rows is valid: {', '.join(lost)}.",
     )
 
 
-def _of_operations(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> str:
-    lesser = [ceiling for ceiling in ceilings if ceiling.lesser]
-    sloped = any(ceiling.sloped for ceiling in lesser)
-    bases = {ceiling.basis for ceiling in ceilings}
-    counted = "counted" in {point.basis for point in points}
-    return prose(
-        f"Hierarchical roofline {cite('williams2009roofline', 'yang2020hierarchical')}. Thick: "
-        "the best measured values; slopes are the bandwidth of a level, the flat one is "
-        "32-bit multiply-adds.",
-        sloped
-        and "Dashed: lower ceilings (ungrouped: words of 4 bytes; uncoalesced: lanes far "
-        "apart, by wanted bytes; after van den Braak et al. "
-        f"{cite('vandenbraak2010access')}).",
-        lesser and not sloped and "Dashed: lower ceilings.",
-        "theoretical" in bases and "Dotted: limits by lanes, pins and the measured clock.",
-        counted
-        and "Filled: the counted additions, multiplications and multiply-adds (two), against "
-        "the counted bytes at each level, one row per kernel: L1 and shared memory 32 B "
-        "per sector and 128 B per wavefront (shuffles use the same path; constant caches "
-        "do not), L2 32 B per sector, device memory read and written.",
-        counted
-        and any(point.basis == "nominal" and point.level != ONCE for point in points)
-        and "In the data file alone: the nominal 20 operations per interaction.",
-        any(point.level == ONCE for point in points)
-        and "Touched once: no bytes were counted; 20 operations per interaction "
-        "against the minimum bytes of a step (each body read once, each result written "
-        "once): no intensity at the level that holds the bodies can be higher.",
-    )
+_METHODS = {
+    FLOP.name: f"Hierarchical roofline {cite('williams2009roofline', 'yang2020hierarchical')}. "
+    "Thick: the best measured values; slopes are the bandwidth of a level, the flat one is 32-bit "
+    "multiply-adds. Dashed: lower ceilings (ungrouped: words of 4 bytes; uncoalesced: lanes far "
+    f"apart, by wanted bytes; after van den Braak et al. {cite('vandenbraak2010access')}). "
+    "Counted kernels: additions, multiplications and multiply-adds (two), against the "
+    "bytes at each level: L1 and shared memory 32 B per sector and 128 B per wavefront, L2 32 B "
+    "per sector, device memory read and written. Points beyond the axes are at the edges.",
+    INSTRUCTION.name: f"Instruction roofline {cite('ding2019instruction')}: executed warp "
+    "instructions of any kind against sectors of 32 bytes; a wavefront of shared memory has four. "
+    "Thick: the best measured values; slopes are the bandwidth of a level, the flat one is "
+    "arithmetic in registers. Diamonds: global loads alone, against the sectors that they "
+    "requested from L1; verticals: loads of a 4-byte word per lane, if all lanes read one word "
+    "(stride 0), adjacent words (1), or a sector each (8 and more).",
+}
 
 
-def _of_instructions(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> str:
-    return prose(
-        f"Instruction roofline {cite('ding2019instruction')}: executed warp instructions of "
-        "any kind against sectors of 32 bytes; a wavefront of shared memory has four. Thick: "
-        "the best measured values; slopes are the bandwidth of a level, the flat one is "
-        "arithmetic in registers.",
-        "theoretical" in {ceiling.basis for ceiling in ceilings}
-        and "Dotted: four instructions per cycle on each SM, and the limits by lanes and "
-        "pins, at the measured clock.",
-        any(point.level == LOADS for point in points)
-        and "Diamonds: global loads alone, against the sectors that they requested from L1. "
-        "Verticals: loads of a 4-byte word per lane, if all lanes read one word (stride "
-        "0), adjacent words (1), or a sector each (8 and more).",
-    )
-
-
-def _sizes(points: Sequence[Point]) -> str:
-    """What the kernels computed."""
-    nominal = any(point.level == ONCE for point in points)
-    names = f"; beside the names: the rate{', in brackets a nominal one' * nominal}"
-    rungs = [point for point in points if point.row.suite == ladder.SUITE]
+def _kernels(points: Sequence[Point]) -> str:
+    rungs = [point.row for point in points if point.row.suite == ladder.SUITE]
     if not rungs:
-        return f"Kernels as timed and counted by Nsight Compute{names}."
-    usual = mode(ladder.size_words(rung.row) for rung in rungs if not rung.size)
+        return "Kernels as timed and counted by Nsight Compute."
+    usual = mode(ladder.size_words(point.row) for point in points if not point.size)
     others = " or ".join(dict.fromkeys(point.size for point in points if point.size))
     return prose(
-        f"Kernels: the n-body ladder, {usual}{names}.",
+        f"Kernels: the n-body ladder, {usual}; beside the names: the rate, a nominal one in "
+        "brackets.",
         others and f"In the data file alone: {others}.",
     )
 
 
-def _beyond(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> str:
-    """Points outside the axes."""
-    left, right, bottom, top = limits(ceilings)
-    drawn = [point for of_kernel in shown(points).values() for point in of_kernel]
-    beyond = [
-        point.intensity for point in drawn if point.level != LOADS
-        and not (left <= point.intensity <= right and bottom <= point.value <= top)
-    ]  # fmt: skip
-    low = sum(point.level == LOADS and point.value < bottom for point in drawn)
-    return prose(
-        beyond and f"At the edges: points beyond the axes (intensity up to {brief(max(beyond))}).",
-        low and f"Not drawn, far below: the loads of {low} kernels.",
-    )
-
-
 def draw(form: Form, data: pd.DataFrame, figure: Figure) -> None:
-    """A panel for each run, all with the same axes."""
     runs = grouped(data["_entry"], attrgetter("run"))
     ends = np.array([limits(ceilings_of(mine)) for mine in runs.values()])
     least, most = ends.min(axis=0), ends.max(axis=0)
@@ -198,12 +152,10 @@ def draw(form: Form, data: pd.DataFrame, figure: Figure) -> None:
 
 
 def _draw_ceilings(ax: Axes, found: Sequence[Ceiling], unit: float, form: Form) -> None:
-    """Slopes up to the peak, with text along them, and peaks from the steepest slope on."""
     narrow = in_column(ax)
     steepest = max(ceiling.value for ceiling in found if ceiling.roof and ceiling.sloped)
     peak = max(ceiling.value for ceiling in found if ceiling.roof and not ceiling.sloped)
-    left, bottom, right = ax.get_xlim()[0], ax.get_ylim()[0] * unit, ax.get_xlim()[1]
-    last = np.inf
+    (left, right), bottom, last = ax.get_xlim(), ax.get_ylim()[0] * unit, np.inf
     for ceiling in sorted(found, key=attrgetter("value"), reverse=True):
         value, lesser = ceiling.value, ceiling.lesser
         line = ":" if not ceiling.bounds else "--" if lesser else "-"
@@ -216,8 +168,8 @@ def _draw_ceilings(ax: Axes, found: Sequence[Ceiling], unit: float, form: Form) 
         if not ceiling.bounds or (narrow and lesser):
             continue
         if ceiling.sloped:
-            gsectors = f"{brief(value / 1e9)}{units.SPACE}Gsector/s"
-            rate = units.quantity(value, "B/s") if form is FLOP else gsectors
+            sectors = f"{brief(value / 1e9)} Gsector/s"
+            rate = units.quantity(value, "B/s") if form is FLOP else sectors
             name = ceiling.name.rpartition(", ")[2] if lesser else ceiling.name
             place = {"rotation": np.degrees(np.arctan(value / unit)), "rotation_mode": "anchor",
                      "transform_rotates_text": True, "in_layout": False}  # fmt: skip
@@ -233,7 +185,6 @@ def _draw_ceilings(ax: Axes, found: Sequence[Ceiling], unit: float, form: Form) 
 
 
 def _draw_kernels(ax: Axes, points: Sequence[Point], unit: float) -> None:
-    """The points of each kernel, joined at its rate, and beside the panel its name and rate."""
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     narrow = in_column(ax)
     kernels = shown(points)

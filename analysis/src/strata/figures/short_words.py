@@ -10,8 +10,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from strata.figures._plot import columns, figure, in_order, prose, rows_of
-from strata.figures._style import grid, listed, note, plain_log, points, scaled, theirs
+from strata.figures import _style
+from strata.figures._plot import columns, figure, in_order, prose, rows_of, worded
+from strata.figures._style import grid, listed, note, parts, plain_log, points, si_axis, theirs
 from strata.model.units import quantity
 from strata.reference import cite
 from strata.run import Run
@@ -49,25 +50,23 @@ def kernels(run: Run, benchmark: str, **axes: Any) -> pd.DataFrame:
 
 
 def data(run: Run) -> pd.DataFrame:
-    """Times by events, or by a CPU's clock, in the order of the panels."""
     lines = kernels(run, "short_words", element=0, order="?", group=0, access="?")
     lines = lines[lines.order.isin(ORDERS) & lines.access.isin(FORMS)]
     lines = in_order(lines, "element", "order", "access", "group")
-    label = "{0.element} B elements, {0.order}, {0.group} B {0.access}".format
+    lines["_label"] = worded(lines, "{element} B elements, {order}, {group} B {access}")
     return columns(
-        lines.assign(_label=[label(line) for line in lines.itertuples()]), "order", "access",
-        element_bytes="element", group_bytes="group", kernel_seconds="value", seconds_low="minimum",
-  seconds_high="maximum", useful_bandwidth="rate",
+        lines, "order", "access", element_bytes="element", group_bytes="group",
+        kernel_seconds="value", seconds_low="minimum", seconds_high="maximum",
+        useful_bandwidth="rate",
     )  # fmt: skip
 
 
-def ratios(data: pd.DataFrame, group: int = 0) -> pd.DataFrame:
-    """The published ratios here, with the sample range; or with groups of the given bytes."""
+def ratios(data: pd.DataFrame) -> pd.DataFrame:
+    """The published ratios here, with the sample range."""
     kernels = data[data.access == "together"].set_index(KEY)["_row"]
     lines: dict[str, dict[str, object]] = {}
     for name, _, slow_kernel, fast_kernel in SPEED_UPS:
-        slow = kernels.get(slow_kernel)
-        fast = kernels.get((*fast_kernel[:2], group or fast_kernel[2]))
+        slow, fast = kernels.get(slow_kernel), kernels.get(fast_kernel)
         if slow is not None and fast is not None:
             times = " ÷ ".join(quantity(row.value, row.unit) for row in (slow, fast))
             value = slow.value / fast.value
@@ -81,69 +80,51 @@ def ratios(data: pd.DataFrame, group: int = 0) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """What was added, and which ratios the last panel shows."""
-    what = (
-        "Addition of two matrices of 128 MiB, which no cache holds: their bytes over the time of "
-    )
-    what += "one launch. Coalesced: adjacent threads take adjacent groups."
-    if data["_row"][0].backend == "host":
-        what = "Addition of two matrices of 2 MiB per core: their bytes over the time of one more "
-        what += "addition. Coalesced: row by row; uncoalesced: column by column."
-    wider = ratios(data, 16).query("valid").value.get(SPEED_UPS[1][0])
     return prose(
-        what,
+        "Addition of two matrices of 2 MiB per core: their bytes over the time of one more "
+        "addition. Coalesced: row by row; uncoalesced: column by column."
+        if data["_row"][0].backend == "host"
+        else "Addition of two matrices of 128 MiB, which no cache holds: their bytes over the time "
+        "of one launch. Coalesced: adjacent threads take adjacent groups.",
         "Medians, with the range of the samples. Last panel: speed-ups published by van den Braak, "
         f"Mesman and Corporaal (2010), section VI-C and Table II {cite('vandenbraak2010access')}, "
-        "for matrices of 512 × 512 elements on a GeForce 8800 GT, and the same ratios here: 32-bit "
-        "elements from uncoalesced to coalesced; 8-bit elements from uncoalesced and ungrouped to "
-        "coalesced and grouped; and coalesced, from ungrouped to grouped. The paper does not give "
-        "the size of these groups; here it is four, the larger of the two of its section V-B.",
-        wider and f"Groups of 16 bytes increase the second to {wider:.3g}×.",
+        "for matrices of 512 × 512 elements on a GeForce 8800 GT, and the same ratios here. The "
+        "paper does not give the size of groups; here it is four elements.",
     )
 
 
-@figure(
-    "short_words", "Short words and uncoalesced accesses", order=64, data=data, caption=caption
-)  # fmt: skip
+@figure("short_words", "Short words and uncoalesced accesses", 64, data, caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """One panel per element width, and one for the ratios."""
     host = data["_row"][0].backend == "host"
-    scale, unit = scaled(data["_high"].max(), "B/s", least=1e9)
-    shown = data.assign(
-        rate=data.useful_bandwidth / scale, low=data["_low"] / scale, high=data["_high"] / scale
-    )
-    elements = [*shown.groupby("element_bytes")]
+    shown = data.assign(low=data["_low"], high=data["_high"])
+    elements = parts(shown, "element_bytes")
     *panels, last = grid(figure, len(elements) + 1, 2.1)
-    element: Any
     for ax, (element, here) in zip(panels, elements, strict=True):
-        for (order, access), of in here.groupby(["order", "access"], sort=False):
+        for (order, access), of in parts(here, ["order", "access"]):
             (loop, colour), (form, look) = ORDERS[order], FORMS[access]
             label = f"{loop if host else order}, {form}"
-            points(ax, of, "group_bytes", "rate", "y", color=colour, label=label, **look)
-        ax.set_xscale("log", base=2)
+            points(
+                ax, of, "group_bytes", "useful_bandwidth", "y", color=colour, label=label, **look
+            )
         ax.sharey(panels[0])
-        ax.set_xticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
+        _style.values_axis(ax, data.group_bytes)
         plain_log(ax)
+        si_axis(ax)
         label = f"bytes that {'a turn of the loop' if host else 'a thread'} takes"
-        ax.set(title=f"{8 * element}-bit elements", xlim=(0.85, 19), xlabel=label)
-        ax.set_ylabel(f"useful bandwidth ({unit})")
+        ax.set(title=f"{8 * element}-bit elements", xlabel=label, ylabel="useful bandwidth (B/s)")
     _draw_ratios(last, ratios(data), "this CPU" if host else "this GPU")
 
 
 def _draw_ratios(ax: Axes, here: pd.DataFrame, device: str) -> None:
-    """Published speed-ups, and below each the same ratio here."""
-    names, published = [name for name, *_ in SPEED_UPS], [by for _, by, *_ in SPEED_UPS]
-    places = [at - 0.14 for at in range(len(names))]
-    words = [f"{by}×, published {cite('vandenbraak2010access')}" for by in published]
-    theirs(ax, published, places, words, label="published, GeForce 8800 GT")
+    names = [name for name, *_ in SPEED_UPS]
     shown = here.assign(at=[names.index(name) + 0.14 for name in here.index])
     points(ax, shown, "value", "at", "x", color="k", marker="o", ls="", label=device)
-    for at, (name, by) in enumerate(zip(names, published, strict=True)):
+    for at, (name, by, *_) in enumerate(SPEED_UPS):
+        words = f"{by}×, published {cite('vandenbraak2010access')}"
+        theirs(ax, by, at - 0.14, [words], label="published, GeForce 8800 GT")
         note(ax, f"{by}×", by, at - 0.14)
-        if name in here.index:
-            note(ax, f"{here.value[name]:.3g}×", here.high[name], at + 0.14)
-        else:
-            note(ax, "not timed", 1, at + 0.14)
+        ours = f"{here.value[name]:.3g}×" if name in here.index else "not timed"
+        note(ax, ours, here.high.get(name, 1), at + 0.14)
     plain_log(ax, "x")
     listed(ax, names)
     ax.set(xlim=(1, 200), title="Speed-ups, then and now", xlabel="time of slow kernel ÷ fast one")

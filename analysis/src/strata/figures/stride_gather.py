@@ -4,7 +4,6 @@ Useful bandwidth against stride, misalignment and gather window; beside it the b
 cost the same in every pattern.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -12,20 +11,20 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from strata.figures import _style
-from strata.figures._plot import columns, figure, in_order, prose, rows_of
-from strata.figures._style import GREY, WIDTHS, in_column, plain_log, points
+from strata.figures._plot import columns, figure, in_order, prose, rows_of, worded
+from strata.figures._style import GREY, WIDTHS, in_column, parts, plain_log, series, si_axis
 from strata.model.names import LEVELS, level_name, ordered
 from strata.model.units import number, size
 from strata.run import Run, beside
 
-PATTERNS: Mapping[str, tuple[str, str, str]] = {
+PATTERNS = {
     "strided": ("stride", "strided", "elements apart"),
     "misaligned": ("misalignment", "misaligned", "elements past a line"),
     "gather": ("locality", "gathered", "window of a gather"),
 }
 """Of each pattern the axis that varies, and how title and abscissae call it."""
 PLACE = ["level", "width"]
-RATES = ["useful_bytes_per_second", "low", "high", "modelled_useful_bytes_per_second"]
+RATE, MODELLED = "useful_bytes_per_second", "modelled_useful_bytes_per_second"
 
 
 def data(run: Run) -> pd.DataFrame:
@@ -54,16 +53,14 @@ def data(run: Run) -> pd.DataFrame:
     aligned = contiguous.assign(pattern="misaligned", setting=0).merge(misaligned)
     whole = contiguous[contiguous.valid].set_index(PLACE).sectors.rename("whole")
     lines = pd.concat([lines, aligned], ignore_index=True).join(whole, on=PLACE)
-    places = lines[["level", "pattern", "setting", "width"]].to_numpy()
     lines = lines.assign(
         memory=lines.memory.where(lines.level == "dram"),
         modelled=lines.whole * lines.value / lines.sectors,
         share=lines.sectors / lines.whole,
-        _label=[
-            f"{level_name(level)}, {PATTERNS[pattern][1]}, {setting}, {width} B"
-            for level, pattern, setting, width in places
-        ],
+        level_name=lines.level.map(level_name),
+        name=lines.pattern.map({pattern: name for pattern, (_, name, _) in PATTERNS.items()}),
     )
+    lines["_label"] = worded(lines, "{level_name}, {name}, {setting}, {width} B")
     order = {"level": ordered(lines.level, LEVELS), "pattern": PATTERNS}
     return columns(
         in_order(lines, "level", "pattern", "width", "setting", **order),
@@ -76,7 +73,6 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """What the patterns are, and which is furthest from the model."""
     furthest = ""
     known = data[data.valid & data.share_of_sectors_at_stride_1.notna()]
     if len(known):
@@ -94,46 +90,41 @@ def caption(data: pd.DataFrame) -> str:
         "Strided: elements at that distance. Misaligned: adjacent elements that many after the "
         "start of a line. Gathered: each element of a window once, in a pseudo-random order that "
         "is computed in registers.",
-        data.modelled_useful_bytes_per_second.notna().any()
+        data[MODELLED].notna().any()
         and "Dashed: what would remain if every sector that the loads request, by the coalescing "
         "model, took as long as those of stride 1; more remains where L2 keeps sectors.",
         furthest,
     )
 
 
-@figure(
-    "stride_gather", "Strides, misalignments and gathers", order=62, data=data, caption=caption
-)  # fmt: skip
+@figure("stride_gather", "Strides, misalignments and gathers", 62, data, caption)
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Patterns from top to bottom, levels from left to right, with one scale of bandwidth."""
     levels = [*data.level.unique()]
     patterns = [pattern for pattern in PATTERNS if pattern in {*data.pattern}]
-    scale, unit = _style.scaled(data.high.max(), "B/s", least=1e9)
     figure.set_figheight(0.7 + 1.8 * len(patterns))
     grid = figure.subplots(len(patterns), len(levels), sharex="row", sharey=True, squeeze=False)
     data = data.assign(at=data.stride_misalignment_or_window_bytes)
-    data[RATES] = data[RATES].astype(float) / scale
     gap = "\n" if in_column(figure) else " "
     for pattern, row in zip(patterns, grid, strict=True):
         _, name, label = PATTERNS[pattern]
         for level, ax in zip(levels, row, strict=True):
             here = data[(data.level == level) & (data.pattern == pattern)]
-            for width, of in here.groupby("width_bytes"):
-                colour, marker = WIDTHS[width]
-                look = {"color": colour, "marker": marker, "ms": 3.4, "lw": 1}
-                points(ax, of, "at", RATES[0], "y", label=f"{width} B elements", **look)
-                ax.plot(of["at"], of[RATES[3]], color=colour, ls="--", lw=0.9)
+            look = {"label": "{} B elements", "ms": 3.4, "lw": 1}
+            series(ax, here, "width_bytes", WIDTHS, "at", RATE, "y", **look)
+            for width, of in parts(here, "width_bytes"):
+                ax.plot(of["at"], of[MODELLED], color=WIDTHS[width][0], ls="--", lw=0.9)
             ax.set_title(f"{level_name(level)},{gap}{name}")
             if pattern == "gather":
                 _style.bytes_axis(ax, label)
-                continue
-            settings = sorted({*data[data.pattern == pattern]["at"]})
-            ax.set_xscale("symlog", base=2, linthresh=1)
-            ax.set_xticks(settings, settings)
-            ax.xaxis.set_minor_locator(NullLocator())
-            ax.set_xlabel(label)
-        row[0].set_ylabel(f"useful {unit}")
+            else:
+                settings = sorted({*data[data.pattern == pattern]["at"]})
+                ax.set_xscale("symlog", base=2, linthresh=1)
+                ax.set_xticks(settings, settings)
+                ax.xaxis.set_minor_locator(NullLocator())
+                ax.set_xlabel(label)
+        row[0].set_ylabel("useful bandwidth (B/s)")
     plain_log(grid[0, 0])
-    if data[RATES[3]].notna().any():
+    si_axis(grid[0, 0])
+    if data[MODELLED].notna().any():
         label = "sectors at the rate of stride 1"
         grid[0, 0].plot([], color=GREY, ls="--", lw=0.9, label=label)

@@ -18,7 +18,6 @@ WITHIN = f"{100 * TIMER_TOLERANCE:g} %"
 
 
 def data(run: Run) -> pd.DataFrame:
-    """The pairs of timers of each case."""
     return pd.DataFrame(
         {
             "level": pair.level, "ratio": pair.ratio, "benchmark": pair.reference.benchmark,
@@ -38,7 +37,6 @@ def limit(data: pd.DataFrame) -> float:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """How many pairs agree."""
     gaps = (data.ratio - 1).abs()
     beyond = (gaps > limit(data)).sum()
     return prose(
@@ -51,7 +49,6 @@ def caption(data: pd.DataFrame) -> str:
 
 @figure("timer_agreement", "Agreement of the timers", order=40, data=data, caption=caption)
 def draw(data: pd.DataFrame, ax: Axes) -> None:
-    """A strip for each quantity, its ratios sorted from the bottom up."""
     most, strips = limit(data), data.groupby(["benchmark", "quantity"])
     ax.figure.set_figheight(1.0 + 0.36 * len(strips))  # type: ignore[union-attr]
     rank = strips.ratio.rank(method="first", ascending=False) / (strips.ratio.transform("size") + 1)

@@ -28,7 +28,6 @@ def data(run: Run) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """The measured time, and what grows."""
     what = (
         "Curves of one distance touch the same lines, so that caches respond alike: where "
         "they differ, translations do."
@@ -43,7 +42,6 @@ def caption(data: pd.DataFrame) -> str:
 
 @figure("tlb", "Reach of the address translations", order=6, data=data, caption=caption)
 def draw(data: pd.DataFrame, ax: Axes) -> None:
-    """The curves are flat as far as the TLB reaches."""
     for place, (name, part) in enumerate(parts(data, "curve")):
         look = {"color": f"C{place}", "marker": "o", "ms": 2, "label": name}
         points(ax, part, "footprint_bytes", "load_cycles", "band", **look)

@@ -7,16 +7,14 @@ others. Breitbart packs many small pieces into one copy, because starting a copy
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
-from math import inf
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 
 from strata.figures._plot import figure, prose
-from strata.figures._style import WIDTHS, bytes_axis, hover, in_column, parts, scaled
+from strata.figures._style import WIDTHS, bytes_axis, grid, hover, parts, si_axis
 from strata.figures._style import points as points_of
 from strata.model import ordered
 from strata.model.transfer_model import Line, Point, break_evens, lines, points, worst_prediction
@@ -59,24 +57,25 @@ def _lines(found: Sequence[Point]) -> pd.DataFrame:
             "seconds_predicted": point.predicted, "held_out": point.held_out,
             "bytes_per_second": point.bandwidth and point.bandwidth.value,
             "valid": point.row.valid, "case": point.row.case, "_row": point.row,
-            "_point": point, "_label": _label(point),
+            "_point": point,
+            "_label": f"{_name(point.memory)} {_name(point.direction)}, {size(point.bytes)}"
+                      f"{pieces}{packed}",
         }
         for point in found
+        for pieces in [f" in {point.pieces} pieces" if point.pieces > 1 else ""]
+        for packed in [", packed" if point.packing == "packed" else ""]
     )  # fmt: skip
 
 
 def transfers(run: Run) -> pd.DataFrame:
-    """Transfers in one piece."""
     return _lines([point for point in points(run.of("transfers")) if point.pieces == 1])
 
 
 def small_copies(run: Run) -> pd.DataFrame:
-    """Transfers of many pieces."""
     return _lines([point for point in points(run.of("transfers")) if point.pieces > 1])
 
 
 def peer_copies(run: Run) -> pd.DataFrame:
-    """Copies and loads between GPUs."""
     unused = ["pieces", "packing", "seconds_predicted", "held_out"]
     lines = _lines(peer_accesses(run)).rename(columns={"memory": "way"})
     return lines.drop(columns=unused, errors="ignore")
@@ -101,7 +100,6 @@ def _name(word: str) -> str:
 
 
 def _draw_times(ax: Axes, here: pd.DataFrame, pieces: Sequence[int]) -> None:
-    """Marks, crosses for held-out sizes, fitted lines (thin without a fit), and crossings."""
     fitted, crossings = lines(here["_point"]), break_evens(here["_point"])
     here = here.assign(key=[point.key for point in here["_point"]])
     for key, some in parts(here, "key"):
@@ -114,26 +112,22 @@ def _draw_times(ax: Axes, here: pd.DataFrame, pieces: Sequence[int]) -> None:
             along = np.geomspace(min(line.sizes), max(line.sizes), 200)
             along = along[line.alpha + line.beta * along > 0]
             ax.plot(along, line.alpha + line.beta * along, color=colour, ls=style, lw=0.9)
-        else:
-            valid = some[some.valid]
-            ax.plot(valid.bytes, valid.seconds, color=colour, ls=style, lw=0.6)
+        look = {"color": colour, "marker": marker, "ms": ms, "ls": "" if line else style, "lw": 0.6}
         held_out = some["_held_out"]
-        look = {"color": colour, "marker": marker, "ms": ms, "ls": "", "label": label}
-        points_of(ax, some[~held_out], "bytes", "seconds", "y", **look)
-        if held_out.any():
-            look |= {"marker": "X", "ms": 4.6, "label": "held out of the fit"}
-            points_of(ax, some[held_out], "bytes", "seconds", "y", **look)
+        points_of(ax, some[~held_out], "bytes", "seconds", "y", label=label, **look)
+        look |= {"marker": "X", "ms": 4.6, "ls": "", "label": "held out of the fit"}
+        points_of(ax, some[held_out], "bytes", "seconds", "y", **look)
         crossing = crossings.get((memory, direction, count))
         if line and crossing and packing == "none":
-            height = line.at(crossing.size)
-            span = [end for end in crossing.interval if 0 < end < inf]
-            ax.plot(span, [height] * len(span), color=colour, lw=2.2, alpha=0.45)
-            (star,) = ax.plot([crossing.size], [height], "*", c=colour, ms=9, label="break-even")
+            at = [crossing.size], [line.at(crossing.size)]
+            (star,) = ax.plot(*at, "*", c=colour, ms=9, label="break-even")
             hover(star, [f"break-even {size(round(crossing.size))}"])
+    ax.set(yscale="log", ylabel="time")
+    ax.yaxis.set_minor_formatter("")
+    si_axis(ax, unit="s")
 
 
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Time above bandwidth, or one row per memory of many pieces; one column per direction."""
     data = data.rename(columns={"way": "memory", "seconds_low": "low", "seconds_high": "high"})
     found = [*data["_point"]]
     data = data.assign(_held_out=[bool(point.held_out) for point in found])
@@ -142,24 +136,16 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     directions = ordered(data.direction, DIRECTIONS)
     memories = ordered(data.memory, WAYS) if many else [""]
     shown = [*product(memories if many else ("time", "bandwidth"), directions)]
-    columns = 1 if in_column(figure) else len(directions)
-    figure.set_figheight(0.8 + 2.0 * (len(shown) // columns))
-    panels = figure.subplots(len(shown) // columns, columns, squeeze=False).flat
-    valid = [p.bandwidth.value for p in found if p.bandwidth and p.bandwidth.valid]
-    scale, unit = scaled(max(valid, default=1.0), "B/s")
+    panels = grid(figure, len(shown), 2.0, len(directions))
     for ax, (row, direction) in zip(panels, shown, strict=True):
         here = data[(data.direction == direction) & ((data.memory == row) | (not many))]
         title = f"{row}, {_name(direction)}" if many else _name(direction)
         ax.set_title(title[0].upper() + title[1:])
         bytes_axis(ax, "bytes, each way" if direction == "both" else "bytes")
         if row == "bandwidth":
-            _draw_rates(ax, here, scale)
-            ax.set(ylabel=f"bandwidth ({unit})", ylim=(0, None))
+            _draw_rates(ax, here)
         else:
             _draw_times(ax, here, pieces)
-            ax.set(yscale="log", ylabel="time")
-            ax.yaxis.set_major_formatter(FuncFormatter(lambda at, _: quantity(at, "s")))
-            ax.yaxis.set_minor_formatter("")
     if many:
         for words, style in (("a copy each", "-"), ("packed into one", "--")):
             panels[0].plot([], color="k", ls=style, lw=0.9, label=words)
@@ -167,40 +153,35 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
         panels[0].plot([], color="k", lw=0.9, label=FIT)
 
 
-def _draw_rates(ax: Axes, here: pd.DataFrame, scale: float) -> None:
+def _draw_rates(ax: Axes, here: pd.DataFrame) -> None:
     rates = [point.bandwidth for point in here["_point"]]
     here = here.assign(_row=rates)[[rate is not None for rate in rates]]
-    here = here.assign(
-        rate=here.bytes_per_second / scale, valid=[row.valid for row in here["_row"]]
-    )
+    here = here.assign(valid=[row.valid for row in here["_row"]])
     for way, some in parts(here, "memory"):
         colour, marker, ms = LOOKS[way]
-        points_of(ax, some, "bytes", "rate", color=colour, marker=marker, ms=ms)
+        points_of(ax, some, "bytes", "bytes_per_second", color=colour, marker=marker, ms=ms)
+    ax.set(ylabel="bandwidth (B/s)", ylim=(0, None))
+    si_axis(ax)
 
 
 def _parameters(line: Line) -> str:
     """Alpha and 1/beta in words, with their intervals."""
     alpha, beta = line.alpha_interval, line.beta_interval
     words = f"{ALPHA} = {quantity(line.alpha, 's')} ({interval(alpha.low, alpha.high, 's')})"
-    if line.beta > 0:
-        words += f", 1/{BETA} = {quantity(1 / line.beta, 'B/s')}"
-    return words + (f" ({interval(1 / beta.high, 1 / beta.low, 'B/s')})" if beta.low > 0 else "")
+    if line.beta > 0 and beta.low > 0:
+        ends = interval(1 / beta.high, 1 / beta.low, "B/s")
+        words += f", 1/{BETA} = {quantity(1 / line.beta, 'B/s')} ({ends})"
+    return words
 
 
 def _packing(shown: Sequence[Point]) -> str:
     """Where packing stops paying off."""
-
-    def bound(end: float) -> str:
-        return "0" if end <= 0 else size(round(end)) if end < inf else "any size"
-
     crossings = "; ".join(
-        f"{memory} {_name(direction)}, {pieces} pieces: {size(round(found.size))} "
-        f"({bound(found.interval.low)} to {bound(found.interval.high)}), "
-        f"{size(round(found.size / pieces))} a piece"
+        f"{memory} {_name(direction)}, {pieces} pieces: {size(round(found.size))}"
         for (memory, direction, pieces), found in break_evens(shown).items()
     )
     if crossings:
-        return f"Packing pays off below, with 95 % intervals: {crossings}."
+        return f"Packing pays off below: {crossings}."
     return "No payload was found above which packing costs more than it saves."
 
 
@@ -211,44 +192,30 @@ def _caption(text: str, data: pd.DataFrame) -> str:
     loads = "; ".join(f"{_name(p.memory)} {quantity(p.row.value, 's')}" for p in known)
     fits = [f"{_name(at[0])} {_name(at[1])} {_parameters(line)}" for at, line in fitted.items()]
     each = "" if many else f", with 95 % intervals: {'; '.join(fits)}"
-    joined = {p.key for p in shown if p.memory not in LOADS.values()} - fitted.keys()
     worst = worst_prediction(shown)
     return prose(
         text,
         loads and f"Dependent loads: {loads}.",
         many and _packing(shown),
         fitted and f"Lines: {FIT}, fitted by relative errors{each}.",
-        joined and "Thin lines join sizes that are too few for a fit.",
         worst and f"Sizes held out are predicted within {100 * worst:.0f} %.",
     )
 
 
-def _label(p: Point) -> str:
-    pieces = f" in {p.pieces} pieces" if p.pieces > 1 else ""
-    packed = ", packed" if p.packing == "packed" else ""
-    return f"{_name(p.memory)} {_name(p.direction)}, {size(p.bytes)}{pieces}{packed}"
-
-
-for name, title, order, data, text in (
-    (
-        "transfers", "Transfers between host and device", 90, transfers,
-        ("Time of one transfer by its caller's clock, from the first call to the end of "
-        "the wait (medians; bars: range of the samples), and the resulting bandwidth. "
-        "Pageable and pinned: copies by the runtime; mapped: a kernel accesses host "
-        "memory directly."),
-    ),
-    (
-        "small_copies", "Many small copies against one packed copy", 91, small_copies,
-        ("Time to transfer a payload that is split into pieces in host memory, by its "
-        "caller's clock (medians; bars: range of the samples): one copy per piece, or one "
-        "copy of a buffer that the host packs before it (unpacks after it), which the "
-        "time includes."),
-    ),
-    (
-        "peer_copy", "Copies between two GPUs", 92, peer_copies,
-        ("Time on the device of one copy between the memories of two GPUs, alone and "
-        "queued before it began (medians; bars: range of the samples), and the resulting "
-        "bytes per second, both directions together."),
-    ),
-):  # fmt: skip
-    figure(name, title, order=order, data=data, caption=partial(_caption, text))(draw)
+_TEXTS = {
+    "transfers": "Time of one transfer by its caller's clock, from the first call to the end of "
+    "the wait (medians; bars: range of the samples), and the resulting bandwidth. Pageable and "
+    "pinned: copies by the runtime; mapped: a kernel accesses host memory directly.",
+    "small_copies": "Time to transfer a payload that is split into pieces in host memory, by "
+    "its caller's clock (medians; bars: range of the samples): one copy per piece, or one copy "
+    "of a buffer that the host packs before it (unpacks after it), which the time includes.",
+    "peer_copy": "Time on the device of one copy between the memories of two GPUs, alone and "
+    "queued before it began (medians; bars: range of the samples), and the resulting bytes per "
+    "second, both directions together.",
+}
+for name, title, order, data in (
+    ("transfers", "Transfers between host and device", 90, transfers),
+    ("small_copies", "Many small copies against one packed copy", 91, small_copies),
+    ("peer_copy", "Copies between two GPUs", 92, peer_copies),
+):
+    figure(name, title, order, data, partial(_caption, _TEXTS[name]))(draw)

@@ -23,10 +23,7 @@ from strata.run.private import anonymous, without_paths
 
 Target = Literal["google-benchmark", "pyperf", "parquet", "csv"]
 """What a run can be written as."""
-_MODULES: dict[Target, str] = {
-    "google-benchmark": "google_benchmark", "pyperf": "pyperf", "parquet": "parquet",
-    "csv": "plain_csv",
-}  # fmt: skip
+Warn = Callable[[str], None]
 
 
 def _warn(line: str) -> None:
@@ -34,14 +31,9 @@ def _warn(line: str) -> None:
 
 
 def export(
-    run: Run,
-    file: Path,
-    *,
-    to: Target,
-    force: bool = False,
-    unnamed: bool = False,
-    warn: Callable[[str], None] = _warn,
-) -> Path:
+    run: Run, file: Path, *, to: Target, force: bool = False, unnamed: bool = False,
+    warn: Warn = _warn,
+) -> Path:  # fmt: skip
     """Write `run` to `file`, whole or not at all; raises `RunError` if it exists, or OSError.
 
     `warn` receives one line that counts what the format cannot hold, if there is anything.
@@ -51,16 +43,15 @@ def export(
         run = anonymous(run)
         cut = (replace(row, reasons=without_paths(row.reasons)) for row in run.rows)
         run = replace(run, rows=tuple(cut))
-    format_of = import_module(f"strata.interop.{_MODULES[to]}")
+    module = "plain_csv" if to == "csv" else to.replace("-", "_")
+    format_of = import_module(f"strata.interop.{module}")
     made = write_whole(file, lambda: format_of.encode(run), force=force)
     if hasattr(format_of, "losses") and (line := format_of.losses(run)):
         warn(line)
     return made
 
 
-def bring_in(
-    file: Path, folder: Path, *, force: bool = False, warn: Callable[[str], None] = _warn
-) -> Path:
+def bring_in(file: Path, folder: Path, *, force: bool = False, warn: Warn = _warn) -> Path:
     """Make a run folder below `folder` from another tool's file; returns its path.
 
     Its name contains the first digits of the file's digest: the same file makes the same run
@@ -72,17 +63,15 @@ def bring_in(
     from strata.interop._run_folder import because, write
 
     text = read_text(file)
-    theirs = text.lstrip().startswith("{")
-    if theirs or nsight_compute.is_table(text):
-        decode = google_benchmark.decode if theirs else nsight_compute.decode
-        imported = decode(text, file)
-        made = write(imported, file, text, folder, force=force)
-        if count := sum(imported.left_out.values()):
-            values = "values" if count > 1 else "value"
-            warn(f"{count:,} {values} not imported, {because(imported.left_out)}")
-        return made
-    lines = [line for line in text.splitlines() if line.strip()]
-    error = next((line for line in lines if line.startswith("==ERROR==")), "")
-    found = error or (f"a file that begins {lines[0][:60]!r}" if lines else "an empty file")
-    expected = "Google Benchmark JSON (--benchmark_out_format=json) or the CSV of ncu --csv"
-    raise RunError(file, found=found, expected=expected, mend="write one of these")
+    is_json = text.lstrip().startswith("{")
+    if not is_json and not nsight_compute.is_table(text):
+        lines = [line for line in text.splitlines() if line.strip()]
+        error = next((line for line in lines if line.startswith("==ERROR==")), "")
+        found = error or (f"a file that begins {lines[0][:60]!r}" if lines else "an empty file")
+        expected = "Google Benchmark JSON (--benchmark_out_format=json) or the CSV of ncu --csv"
+        raise RunError(file, found=found, expected=expected, mend="write one of these")
+    imported = (google_benchmark if is_json else nsight_compute).decode(text, file)
+    made = write(imported, file, text, folder, force=force)
+    if count := sum(imported.left_out.values()):
+        warn(f"{count:,} value{'s' * (count > 1)} not imported, {because(imported.left_out)}")
+    return made

@@ -10,17 +10,7 @@ from typing import Any
 from msgspec import Struct, to_builtins
 
 from strata.interop.plain_csv import encode
-from strata.run import (
-    CONTEXT_FILE,
-    MEASUREMENTS_FILE,
-    SAMPLES_FILE,
-    Backend,
-    Gate,
-    Measurement,
-    case_id,
-    load_run,
-)
-from strata.run.files import is_run, place_folder, refuse_taken, resource
+from strata.run import case_id, files, load_run, schema
 
 Json = dict[str, Any]
 
@@ -38,9 +28,9 @@ class Found(Struct, frozen=True):
     suite: str
     benchmark: str
     params: Mapping[str, str]
-    measurements: Sequence[Measurement] = ()
-    counted: Sequence[Measurement] = ()
-    gates: Sequence[Gate] = ()
+    measurements: Sequence[schema.Measurement] = ()
+    counted: Sequence[schema.Measurement] = ()
+    gates: Sequence[schema.Gate] = ()
     facts: Mapping[str, Any] = {}
     reason: str = ""
     skipped: bool = False
@@ -55,7 +45,7 @@ class Imported(Struct, frozen=True):
     """
 
     tool: str
-    backend: Backend
+    backend: schema.Backend
     cases: Sequence[Found]
     context: Mapping[str, Json]
     device: str = UNKNOWN
@@ -63,14 +53,13 @@ class Imported(Struct, frozen=True):
     left_out: Mapping[str, int] = {}
 
 
-def slug(text: str) -> str:
-    """`text` as in names of run folders: lower case, words joined by hyphens."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or UNKNOWN
+def _joined(text: str, by: str) -> str:
+    return re.sub(r"[^a-z0-9]+", by, text.lower()).strip(by)
 
 
 def name(text: str) -> str:
     """`text` as a name: lower case, words joined by underscores, beginning with a letter."""
-    words = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+    words = _joined(text, "_")
     return words if re.match(r"[a-z]", words) else f"x_{words}".rstrip("_")
 
 
@@ -92,26 +81,38 @@ def because(reasons: Mapping[str, int]) -> str:
 
 def write(imported: Imported, file: Path, text: str, folder: Path, *, force: bool) -> Path:
     """Write the run of the `text` in `file` below `folder`, whole or not at all; return a path."""
-    digest = hashlib.sha256(text.encode()).hexdigest()
+    digest, device = hashlib.sha256(text.encode()).hexdigest(), _joined(imported.device, "-")
     when = re.sub(r"[-:]|\.\d+", "", imported.started) if imported.started else "undated"
-    run = folder / f"{slug(imported.device)}-{when}-{digest[:7]}"
-    refuse_taken(run, ours=is_run(run), force=force)
-    context = _context(imported, file, run.name, digest)
+    run = folder / f"{device or UNKNOWN}-{when}-{digest[:7]}"
+    files.refuse_taken(run, ours=files.is_run(run), force=force)
+    context: Json = json.loads(files.resource("strata.interop", "blank.json"))
+    context |= {"run": run.name, "backend": imported.backend}
+    context["command"] = ["strata", "import", file.name]
+    if imported.started:
+        context |= dict.fromkeys(("started", "finished"), imported.started)
+    # The digest of its own file, so that no two imports seem to have the same kernel source.
+    context["strata"]["source_digest"] = f"import-{digest}"
+    context["device"] |= {"slug": device or UNKNOWN, "name": imported.device}
+    of_file = {"file": file.name, "digest": f"sha256:{digest}"}
+    context["imported"] = {"tool": imported.tool, **of_file, "dated": bool(imported.started)}
+    for part, members in imported.context.items():
+        context[part] |= members
     lines = [*_lines(imported, file, context["started"])]
-    context["sweep"]["cases"] = [line["case"] for line in lines if line["kind"] == "case"]
+    cases = [line["case"] for line in lines if line["kind"] == "case"]
+    context["sweep"] |= {**of_file, "cases": cases}
     dump = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
     header = json.dumps(to_builtins(context), indent=2, ensure_ascii=False)
     samples = "".join(f"{dump(to_builtins(line))}\n" for line in lines)
-    files = {CONTEXT_FILE: f"{header}\n".encode(), SAMPLES_FILE: samples.encode()}
-    return place_folder(
-        run, files, lambda part: {MEASUREMENTS_FILE: encode(load_run(part), exact=True)}
+    parts = {files.CONTEXT_FILE: f"{header}\n".encode(), files.SAMPLES_FILE: samples.encode()}
+    return files.place_folder(
+        run, parts, lambda part: {files.MEASUREMENTS_FILE: encode(load_run(part), exact=True)}
     )
 
 
 def _lines(imported: Imported, file: Path, started: str) -> Iterator[Json]:
     """The lines of samples.jsonl; cases with equal ids get a number each."""
     detail = f"from {file.name} by {imported.tool}, not checked by our gates"
-    seen = Gate("import", "unverified", detail)
+    seen = schema.Gate("import", "unverified", detail)
     taken: set[str] = set()
     for found in imported.cases:
         params, number, measured = dict(found.params), 1, not found.reason
@@ -119,30 +120,14 @@ def _lines(imported: Imported, file: Path, started: str) -> Iterator[Json]:
             number += 1
             params["same_name"] = f"{number}"
         taken.add(made)
-        status = "measured" if measured else "skipped" if found.skipped else "failed"
         line: Json = {"schema_version": 2, "kind": "case", "case": made, "suite": found.suite}
         line |= {"benchmark": found.benchmark, "backend": imported.backend}
-        line |= {"params": dict(sorted(params.items())), "status": status, "reason": found.reason}
-        line |= {"started": started, "seconds": 0.0, "facts": {"name": found.name, **found.facts}}
+        line["params"] = dict(sorted(params.items()))
+        line["status"] = "measured" if measured else "skipped" if found.skipped else "failed"
+        line |= {"reason": found.reason, "started": started, "seconds": 0.0}
+        line |= {"facts": {"name": found.name, **found.facts}}
         line["gates"] = [seen, *found.gates] if measured else []
         line["measurements"] = list(found.measurements) if measured else []
         yield line
         if found.counted and measured:
             yield line | {"kind": "counts", "measurements": list(found.counted)}
-
-
-def _context(imported: Imported, file: Path, run: str, digest: str) -> Json:
-    """The content of context.json; what the file lacks is as in `BLANK`."""
-    context: Json = json.loads(resource("strata.interop", "blank.json"))
-    context |= {"run": run, "command": ["strata", "import", file.name], "backend": imported.backend}
-    if imported.started:
-        context |= dict.fromkeys(("started", "finished"), imported.started)
-    # The digest of its own file, so that no two imports seem to have the same kernel source.
-    context["strata"]["source_digest"] = f"import-{digest}"
-    context["device"] |= {"slug": slug(imported.device), "name": imported.device}
-    of_file = {"file": file.name, "digest": f"sha256:{digest}"}
-    context["sweep"] |= of_file
-    context["imported"] = {"tool": imported.tool, **of_file, "dated": bool(imported.started)}
-    for part, told in imported.context.items():
-        context[part] |= told
-    return context

@@ -1,19 +1,16 @@
 """Google Benchmark's JSON: export of runs, for its `compare.py`; and import.
 
-Export: a case is a benchmark, a sample a repetition, followed by mean, median, stddev and cv as
-written by Google Benchmark 1.7 (`src/json_reporter.cc`, `src/statistics.cc`). Its `real_time` is
-the time of the case: `grid_time`, otherwise the first quantity in seconds (as in `strata bench`),
-otherwise cycles by the clock that was measured with them, which the label names. Without any it is
-0, with the label `no time`. All other quantities are user counters, `quantity:method`, in as many
-repetitions as they have samples. `cpu_time` is 0: no run measures it, but the format requires it.
-Skipped and failed cases are errors with their reason. Invalid rows are left out, since the format
-cannot mark them; a case that has no other is an error. `losses` lists what the format cannot hold.
+Export, as Google Benchmark 1.7 writes it: a case is a benchmark, a sample a repetition; mean,
+median, stddev and cv follow. `real_time` is the time of the case: `grid_time`, otherwise the first
+quantity in seconds (as in `strata bench`), otherwise cycles by the clock that was measured with
+them, which the label names; without any it is 0, with the label `no time`. All other quantities are
+counters, `quantity:method`. `cpu_time` is 0: no run measures it, but the format requires it.
+Skipped and failed cases, and cases without a valid row, are errors with their reason. Invalid rows
+are left out. `losses` lists what the format cannot hold.
 
-Import: `real_time` and `cpu_time` in seconds, provenance `timed`; rates that Google Benchmark
-computes from its own time (`bytes_per_second`, `items_per_second`) likewise; other counters are
-what their author chose: `published`, unit unknown. A benchmark that was registered twice is two
-cases. What `strata` itself exported returns with its cases, quantities and units. Values that
-become no row are counted (`Imported.left_out`).
+Import: what Google Benchmark times itself (`TIMED`) is `timed`; other counters are what their
+author chose: `published`, unit unknown. A benchmark that was registered twice is two cases. What
+`strata` itself exported returns with its cases, quantities and units.
 """
 
 import json
@@ -31,41 +28,20 @@ from msgspec.structs import replace
 
 from strata.interop._run_folder import UNKNOWN, Found, Imported, Json, because, name, word
 from strata.model.cases import CYCLE_CLOCKS, TIME_STAMPS
-from strata.run import (
-    COMMIT,
-    METRIC,
-    NAME,
-    WORD,
-    Backend,
-    Case,
-    CpuCache,
-    Gate,
-    Measurement,
-    Noise,
-    Provenance,
-    Row,
-    Run,
-    RunError,
-    case_id,
-    finite,
-    grouped,
-)  # fmt: skip
+from strata.run import Row, Run, RunError, case_id, finite, grouped, schema
 from strata.run.private import without_paths
 from strata.run.statistics import spread
 from strata.run.strict import WrongError, refusal, whole
 
-TOOL = "Google Benchmark"
-METHOD = "google_benchmark"
+TOOL, METHOD = "Google Benchmark", "google_benchmark"
 PER_SECOND = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
-"""How many of a time unit are a second."""
 TIMES = ("real_time", "cpu_time")
+TIMED = {**dict.fromkeys(TIMES, "s"), "bytes_per_second": "B/s", "items_per_second": "1/s"}
+"""What Google Benchmark times itself, and our unit."""
 ROWS = "strata_quantities"
 """Key of the context: JSON of counter -> [unit, provenance], which the format has no place for."""
 LABEL = re.compile(r"(?P<quantity>[\w.]+) by (?P<method>[\w.]+)", re.ASCII)
 """The words with which our export names the row that `real_time` is."""
-NO_TIME = "no time"
-"""The label of a case whose `real_time` is 0 because it has none."""
-RATES = {"bytes_per_second": "B/s", "items_per_second": "1/s"}
 NO_COUNTER = {
     "name", "run_name", "run_type", "family_index", "per_family_instance_index", "repetitions",
     "repetition_index", "threads", "iterations", "real_time", "cpu_time", "time_unit", "label",
@@ -77,9 +53,7 @@ FITS = {"BigO": ("cpu_coefficient", "real_coefficient"), "RMS": ("rms",)}
 """Aggregates that describe several benchmarks, and their values."""
 FLAGS = frozenset({"real_time", "process_time", "manual_time"})
 """Words at the end of a name for the clock that was read."""
-HUGE = 1e140
-"""Beyond it squares are infinite, and the format has statistics."""
-NOISE = Noise("unverified", "not checked against a bound")
+NOISE = schema.Noise("unverified", "not checked against a bound")
 MEND = "write it again with --benchmark_out=FILE --benchmark_out_format=json"
 
 FIT = "are fits of complexity"
@@ -87,18 +61,18 @@ DERIVED = "are computed from values that are imported"
 STATISTIC = "are statistics other than mean and median"
 FAILED = "are of repetitions that failed"
 NO_NUMBER = "are no numbers in each repetition"
-NEGATIVE = "are negative times"
 NOT_MEASURED = "are CPU times, which no run of strata measures"
 
 
 def _cv(samples: Sequence[float]) -> float:
-    """Standard deviation over mean; 0 if the mean is 0, since JSON has no NaN."""
     mean = fmean(samples)
-    return stdev(samples) / mean if mean else 0.0
+    return stdev(samples) / mean if mean else 0.0  # JSON has no NaN
 
 
-Statistic = Callable[[Sequence[float]], float]
-AGGREGATES: dict[str, Statistic] = {"mean": fmean, "median": median, "stddev": stdev, "cv": _cv}
+Time = tuple[Row | None, list[float], str]
+AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
+    "mean": fmean, "median": median, "stddev": stdev, "cv": _cv,
+}  # fmt: skip
 
 
 # --- out ------------------------------------------------------------------------------------------
@@ -107,16 +81,17 @@ AGGREGATES: dict[str, Statistic] = {"mean": fmean, "median": median, "stddev": s
 def encode(run: Run) -> bytes:
     """The file that Google Benchmark would write for `run`, one line per member; in nanoseconds."""
     entries: list[Json] = []
-    units: dict[str, tuple[str, Provenance]] = {}
+    units: dict[str, tuple[str, schema.Provenance]] = {}
     errors = 0
-    for family, (case, rows, kept) in enumerate(_cases(run)):
+    for family, (case, rows, kept, (row, nanoseconds, label)) in enumerate(_cases(run)):
+        head = {"family_index": family, "per_family_instance_index": 0, "run_name": case.id}
         if kept:
-            row, nanoseconds, label = time_of(rows) or _no_time(kept)
             counters = [one for one in kept if one is not row or one.unit != "s"]
             units |= {_counter(one): (one.unit, one.provenance) for one in counters}
-            entries += _entries(case.id, family, nanoseconds, counters, label)
+            entries += _entries(head, nanoseconds, counters, label)
         else:
-            entries.append(_entry(case.id, family, 1, 0.0) | _error(case, rows))
+            single = {"repetitions": 1, "repetition_index": 0}
+            entries.append(_entry(head, 0.0) | single | _error(case, rows))
             errors += 1
     data = {"context": _context(run, units, errors), "benchmarks": entries}
     return f"{json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)}\n".encode()
@@ -124,15 +99,15 @@ def encode(run: Run) -> bytes:
 
 def losses(run: Run) -> str:
     """What the format cannot hold of a run, counted by reason; empty if it holds all values."""
-    unfit = Counter(filter(None, map(_unfit, run.rows)))
+    invalid = sum(not row.valid for row in run.rows)
     errors = alone = visits = 0
-    for case, rows, kept in _cases(run):
+    for case, _, kept, (_, nanoseconds, _) in _cases(run):
         errors += case.status == "measured" and not kept
-        count = len((time_of(rows) or _no_time(kept))[1])
-        alone += sum(len(row.taken) > count for row in kept)
-        visits += sum(len(row.taken) <= count and spread(row.taken)[0] != row.value for row in kept)
+        whole = [row for row in kept if len(row.taken) <= len(nanoseconds)]
+        alone += len(kept) - len(whole)
+        visits += sum(spread(row.taken)[0] != row.value for row in whole)
     counts = (
-        (unfit.total(), "rows not exported, " + because(unfit)),
+        (invalid, "rows not exported, " + because({"are invalid": invalid})),
         (errors, "cases as errors, because no row of them is valid"),
         (alone, "rows with their value alone, because the time of their case has fewer samples"),
         (visits, "rows without the median of their visits, because the format has samples alone"),
@@ -141,40 +116,26 @@ def losses(run: Run) -> str:
     return "; ".join(f"{n:,} of {totals[what.split()[0]]:,} {what}" for n, what in counts if n)
 
 
-def _cases(run: Run) -> Iterator[tuple[Case, list[Row], list[Row]]]:
-    """Each case with its rows, and those that are exported."""
+def _cases(run: Run) -> Iterator[tuple[schema.Case, list[Row], list[Row], Time]]:
+    """Each case with its rows, those that are exported, and its time: 0 for each sample if none."""
     rows = grouped(run.rows, lambda row: row.case)
     for case in run.cases:
         here = rows.get(case.id, [])
-        yield case, here, [row for row in here if not _unfit(row)]
+        kept = [row for row in here if row.valid]
+        nothing = [0.0] * max((len(row.taken) for row in kept), default=1)
+        yield case, here, kept, time_of(here) or (None, nothing, "no time")
 
 
-def _unfit(row: Row) -> str:
-    """Why a row is not exported; empty if it is."""
-    if not row.valid:
-        return "are invalid"
-    return "" if max(map(abs, row.taken), default=HUGE) < HUGE else f"have a value beyond {HUGE:g}"
+def _error(case: schema.Case, rows: Sequence[Row]) -> Json:
+    reason = case.reason or (f"INVALID {rows[0].reasons}" if rows else "no reason given")
+    kind = "skipped", "skip_message"
+    if case.status != "skipped":
+        kind = "error_occurred", "error_message"
+    return dict(zip(kind, (True, without_paths(reason)), strict=True))
 
 
-def _error(case: Case, rows: Sequence[Row]) -> Json:
-    """The message of an entry for a case without a row to export."""
-    invalid = f"INVALID {rows[0].reasons}" if rows else "no reason given"
-    reason = without_paths(case.reason or invalid)
-    if case.status == "skipped":
-        return {"skipped": True, "skip_message": reason}
-    return {"error_occurred": True, "error_message": reason}
-
-
-def _no_time(rows: Sequence[Row]) -> tuple[None, list[float], str]:
-    """The times of a case that has none: 0 for each sample."""
-    return None, [0.0] * max((len(row.taken) for row in rows), default=1), NO_TIME
-
-
-def _counts(row: Row, cycle: str) -> bool:
-    """Whether the row is the rate of the clock whose cycles have this unit."""
-    if row.quantity not in CYCLE_CLOCKS or row.unit != "Hz":
-        return False
-    return (row.method == TIME_STAMPS) == (cycle == "tsc_cycle")
+def _counter(row: Row) -> str:
+    return f"{row.quantity}:{row.method}"
 
 
 def time_of(rows: Iterable[Row]) -> tuple[Row, list[float], str] | None:
@@ -184,7 +145,6 @@ def time_of(rows: Iterable[Row]) -> tuple[Row, list[float], str] | None:
     """
     # Like seconds_of in harness/cli/bench_command.cpp.
     timed = [row for row in rows if row.provenance == "timed" and row.taken]
-    timed = [row for row in timed if max(map(abs, row.taken)) < HUGE]
     seconds, hertz, clocked = [row for row in timed if row.unit == "s"], 1.0, ""
     found = min(seconds, key=lambda row: row.quantity != "grid_time", default=None)
     if not found:
@@ -196,18 +156,19 @@ def time_of(rows: Iterable[Row]) -> tuple[Row, list[float], str] | None:
     if not found or not found.valid or hertz <= 0:
         return None
     nanoseconds = [PER_SECOND["ns"] * (sample / hertz) for sample in found.taken]
-    if max(map(abs, nanoseconds)) >= HUGE:
-        return None
     return found, nanoseconds, f"{found.quantity} by {found.method}{clocked}"
 
 
-def _counter(row: Row) -> str:
-    return f"{row.quantity}:{row.method}"
+def _counts(row: Row, cycle: str) -> bool:
+    """Whether the row is the rate of the clock whose cycles have this unit."""
+    if row.quantity not in CYCLE_CLOCKS or row.unit != "Hz":
+        return False
+    return (row.method == TIME_STAMPS) == (cycle == "tsc_cycle")
 
 
-def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], errors: int) -> Json:
-    context, build = run.context, run.context.build
-    clock = context.host.facts.get("core_clock_hz") or context.device.facts.get("core_clock_hz")
+def _context(run: Run, units: Mapping[str, tuple[str, schema.Provenance]], errors: int) -> Json:
+    context, build, device = run.context, run.context.build, run.context.device
+    clock = context.host.facts.get("core_clock_hz") or device.facts.get("core_clock_hz")
     return {
         "date": context.started.replace("Z", "+00:00"),
         "host_name": UNKNOWN,
@@ -221,76 +182,61 @@ def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], errors: int)
         ],
         "load_avg": [],
         "library_build_type": "debug" if build.build_type == "Debug" else "release",
-        "device": context.device.name,
-        "device_uuid": context.device.uuid or "",
+        "device": device.name,
+        "device_uuid": device.uuid or "",
         "strata_backend": context.backend,
         "strata_build_type": build.build_type,
         "strata_commit": build.commit,
         "strata_dirty": "true" if build.dirty else "false",
         "strata_left_out": losses(run) or "nothing",
         "strata_errors": f"{errors} of {len(run.cases)} cases: skipped, failed, or invalid",
-        ROWS: json.dumps({counter: list(units[counter]) for counter in sorted(units)}),
+        ROWS: json.dumps(dict(sorted(units.items()))),
         "strata_run": context.run,
         "strata_version": build.version,
     }
 
 
-def _entry(case: str, family: int, repetitions: int, time: float, **own: Any) -> Json:
-    """An entry: one repetition, or as `own` defines it."""
-    kind = "aggregate" if "aggregate_name" in own else "iteration"
-    suffix = f"_{own['aggregate_name']}" if "aggregate_name" in own else ""
-    head = {"name": f"{case}{suffix}", "family_index": family, "per_family_instance_index": 0}
-    head |= {"run_name": case, "run_type": kind, "repetitions": repetitions}
-    own = own or {"repetition_index": 0, "threads": 1, "iterations": 1}
-    return {**head, **own, "real_time": time, "cpu_time": 0.0, "time_unit": "ns"}
+def _entry(head: Json, time: float, kind: str = "") -> Json:
+    """One repetition, or the aggregate of this kind."""
+    entry = {"name": head["run_name"] + f"_{kind}" * bool(kind), **head, "threads": 1}
+    entry |= {"run_type": "aggregate" if kind else "iteration", "iterations": 1}
+    return entry | {"real_time": time, "cpu_time": 0.0, "time_unit": "ns"}
 
 
 def _entries(
-    case: str, family: int, nanoseconds: Sequence[float], counters: Sequence[Row], label: str
+    head: Json, nanoseconds: Sequence[float], counters: Sequence[Row], label: str
 ) -> Iterator[Json]:
     """A benchmark's repetitions, then their statistics."""
-    count = len(nanoseconds)
+    head |= {"repetitions": (count := len(nanoseconds))}
     taken = {
         _counter(row): row.taken if len(row.taken) <= count else (row.value,) for row in counters
     }
     for place, time in enumerate(nanoseconds):
-        own: Json = {"repetition_index": place, "threads": 1, "iterations": 1}
         numbers = {key: values[place] for key, values in taken.items() if place < len(values)}
-        yield _entry(case, family, count, time, **own) | numbers | {"label": label}
+        yield _entry(head, time) | {"repetition_index": place, **numbers, "label": label}
     # Google Benchmark writes no statistics for one repetition either.
-    for kind, function in (AGGREGATES if count > 1 else {}).items():
-        unit = "percentage" if kind == "cv" else "time"
+    for kind, function in AGGREGATES.items() if count > 1 else ():
+        own = {"aggregate_name": kind, "iterations": count}
+        own["aggregate_unit"] = "percentage" if kind == "cv" else "time"
         numbers = {key: function(values) for key, values in taken.items() if len(values) > 1}
-        own = {"threads": 1, "aggregate_name": kind, "aggregate_unit": unit, "iterations": count}
-        entry = _entry(case, family, count, function(nanoseconds), **own)
-        yield entry | numbers | {"label": label}
+        yield _entry(head, function(nanoseconds), kind) | own | numbers | {"label": label}
 
 
 # --- in -------------------------------------------------------------------------------------------
 
-Count = Annotated[int, Meta(ge=0)]
-Units = Mapping[str, tuple[str, Provenance]]
+Units = Mapping[str, tuple[str, schema.Provenance]]
 """Unit and provenance of the counters that our own export wrote."""
 
 
 class _Cache(Struct):
-    level: Count = 0
+    level: schema.Count = 0
     type: str = UNKNOWN
-    size: Count = 0
+    size: schema.Count = 0
 
 
-class _Context(Struct):
-    date: Any = None
-    num_cpus: Count = 0
+class _Host(Struct):
+    num_cpus: schema.Count = 0
     caches: list[_Cache] = []
-    library_build_type: str = ""
-    device: str = ""
-    device_uuid: str = ""
-    strata_version: str = ""
-    strata_commit: str = UNKNOWN
-    strata_dirty: str = ""
-    strata_build_type: str = ""
-    strata_quantities: str = "{}"
 
 
 class _Entry(Struct):
@@ -304,7 +250,7 @@ class _Entry(Struct):
     run_name: str = ""
     run_type: str = ""
     aggregate_name: str = ""
-    threads: Count = 0
+    threads: schema.Count = 0
     time_unit: str = "ns"
     label: str = ""
     error_occurred: bool = False
@@ -320,7 +266,7 @@ class _Entry(Struct):
 
 
 class _File(Struct):
-    context: _Context
+    context: dict[str, Any]
     benchmarks: Annotated[list[dict[str, Any]], Meta(min_length=1)]
 
 
@@ -331,50 +277,48 @@ def decode(text: str, file: Path) -> Imported:
         raise RunError(file, found=found, expected=expected, mend=MEND)
 
     try:
-        raw = whole(text, json.JSONDecoder())  # accepts NaN, which the format uses
-        data = msgspec.convert(raw, _File)
+        data = msgspec.convert(whole(text, json.JSONDecoder()), _File)  # which may hold NaN
         members = [
             one | {"numbers": {key: finite(one[key]) for key in one}} for one in data.benchmarks
         ]
         entries = msgspec.convert(members, list[_Entry])
-        units = msgspec.json.decode(data.context.strata_quantities, type=Units)
+        known = {key: words for key, words in data.context.items() if isinstance(words, str)}
+        units = msgspec.json.decode(known.get(ROWS, "{}"), type=Units)
+        machine = msgspec.convert(data.context, _Host)
     except (json.JSONDecodeError, WrongError) as error:
         raise refusal(file, None, error, MEND) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         found = f"{error}".replace("`$[", "`benchmarks[").replace("`$.", "`")
         refuse(f"JSON that cannot be used ({found})", "Google Benchmark's JSON")
     for entry in entries:
         if (unit := entry.time_unit) not in PER_SECOND:
             refuse(f"the time unit {unit!r} of {entry.name}", f"one of {', '.join(PER_SECOND)}")
         for key in TIMES:
-            time = entry.numbers.get(key)
-            if time is not None:
+            if (time := entry.numbers.get(key)) is not None:
                 entry.numbers[key] = time / PER_SECOND[unit]
     left_out = Counter[str]()
     groups = _groups(entries, left_out)
     if not groups:
         refuse("fits of complexity alone", "benchmarks")
-    own = (_own(group[0].run_name) for group in groups)
-    backends: set[Backend] = {one[2] if one else "host" for one in own}
+    own = [_own(group[0].run_name) for group in groups]
+    backends: set[schema.Backend] = {one[0] if one else "host" for one in own}
     if len(backends) > 1:
         refuse("benchmarks of the GPU and of the CPU", "those of one of the two")
-    known = data.context
-    ours = units if known.strata_version else None
-    cases = [_case(group[0].run_name, group, ours, left_out) for group in groups]
-    caches = [CpuCache(one.level, one.type.lower(), one.size, 0) for one in known.caches]
+    version, commit = known.get("strata_version", ""), known.get("strata_commit", "")
+    cases = [_case(group, units if version else None, left_out) for group in groups]
+    build_type = known.get("strata_build_type") or known.get("library_build_type")
+    build = {"version": version or UNKNOWN, "build_type": build_type or UNKNOWN}
+    build["commit"] = commit if schema.COMMIT.fullmatch(commit) else UNKNOWN
     others = ("host_name", "mhz_per_cpu", "cpu_scaling_enabled", "load_avg", "executable")
-    facts = {key: raw["context"][key] for key in others if key in raw["context"]}
+    host: Json = {key: data.context[key] for key in others if key in data.context}
+    host["cores"] = machine.num_cpus
+    host["caches"] = [schema.CpuCache(c.level, c.type.lower(), c.size, 0) for c in machine.caches]
     context: dict[str, Json] = {
-        "strata": {
-            "version": known.strata_version or UNKNOWN,
-            "commit": known.strata_commit if COMMIT.fullmatch(known.strata_commit) else UNKNOWN,
-            "dirty": known.strata_dirty == "true",
-            "build_type": known.strata_build_type or known.library_build_type or UNKNOWN,
-        },
-        "device": {"uuid": known.device_uuid or None},
-        "host": {"cores": known.num_cpus, "caches": caches, **facts},
+        "strata": build | {"dirty": known.get("strata_dirty") == "true"},
+        "device": {"uuid": known.get("device_uuid") or None},
+        "host": host,
     }
-    device, started = known.device or UNKNOWN, _utc(known.date)
+    device, started = known.get("device") or UNKNOWN, _utc(known.get("date"))
     return Imported(TOOL, backends.pop(), cases, context, device, started, left_out)
 
 
@@ -393,8 +337,7 @@ def _groups(entries: Sequence[_Entry], left_out: Counter[str]) -> list[list[_Ent
             if known and kind in (*AGGREGATES, *FITS):
                 one.run_name, one.run_type, one.aggregate_name = title, "aggregate", kind
         one.run_name = one.run_name or one.name
-        if one.aggregate_name in FITS:
-            fits = FITS[one.aggregate_name]
+        if fits := FITS.get(one.aggregate_name):
             left_out.update([FIT] * sum(one.numbers.get(key) is not None for key in fits))
             continue
         key = (one.run_name, one.family_index, one.per_family_instance_index)
@@ -414,52 +357,22 @@ def _utc(date: Any) -> str | None:
         return None
 
 
-def _own(title: str) -> tuple[str, str, Backend, dict[str, str]] | None:
-    """Suite, benchmark, backend and parameters of one of our cases; None for others."""
+def _own(title: str) -> tuple[schema.Backend, Found] | None:
+    """The backend and the case of one of our ids; None for other names."""
     words = [part for part in title.split("/") if part not in FLAGS and ":" not in part]
     if len(words) < 3 or words[2] not in ("cuda", "host"):
         return None
     suite, benchmark, backend, *pairs = words
     params = dict(pair.partition("=")[::2] for pair in pairs)
-    named = all(map(NAME.fullmatch, (suite, benchmark, *params)))
-    sound = named and all(map(WORD.fullmatch, params.values()))
+    named = all(map(schema.NAME.fullmatch, (suite, benchmark, *params)))
+    sound = named and all(map(schema.WORD.fullmatch, params.values()))
     if not sound or case_id(suite, benchmark, backend, params) != "/".join(words):
         return None
-    return suite, benchmark, "cuda" if backend == "cuda" else "host", params
+    return "cuda" if backend == "cuda" else "host", Found(title, suite, benchmark, params)
 
 
-def _case(
-    title: str, group: Sequence[_Entry], units: Units | None, left_out: Counter[str]
-) -> Found:
-    """A benchmark as a case; `units` are None unless our own export wrote it."""
-    found = _named(title, ours=units is not None)
-    aggregates = {one.aggregate_name: one for one in group if one.run_type == "aggregate"}
-    samples = [one for one in group if one.run_type != "aggregate"]
-    wrong = [one for one in samples if one.error_occurred or one.skipped]
-    good = [one for one in samples if one not in wrong]
-    left_out.update(FAILED for one in wrong for value in one.values.values() if value)
-    reason = next((one.error_message or one.skip_message for one in wrong), "")
-    if wrong and not good:
-        skipped = wrong[0].skipped or reason.startswith("skipped")
-        return replace(found, reason=reason or "no reason given", skipped=skipped)
-    some = f"{len(wrong)} of {len(samples)} failed: {reason}"
-    gates = [Gate("repetitions", "failed", some)] if wrong else []
-    labels = sorted({one.label for one in good} - {""})
-    invalid = [label for label in labels if label.startswith("INVALID") and units is not None]
-    gates += [Gate("label", "failed", label) for label in invalid[:1]]
-    measurements = [*_measurements(good, aggregates, units or {}, left_out)]
-    if not measurements:
-        return replace(found, reason="it has no finite time")
-    facts: Json = {"label": "; ".join(labels)} if labels else {}
-    threads = {one.threads for one in good} - {0}
-    facts |= {"threads": threads.pop()} if len(threads) == 1 else {}
-    return replace(found, measurements=measurements, gates=gates, facts=facts)
-
-
-def _named(title: str, *, ours: bool) -> Found:
-    """A case from its name: `BM_copy<float>/64/threads:2/real_time`, or one of our ids."""
-    if ours and (own := _own(title)):
-        return Found(name=title, suite=own[0], benchmark=own[1], params=own[3])
+def _theirs(title: str) -> Found:
+    """A case from its name: `BM_copy<float>/64/threads:2/real_time`."""
     first, *parts = title.split("/")
     kind = re.search(r"<.*>", first)
     params = {"type": word(kind[0])} if kind else {}
@@ -476,9 +389,37 @@ def _named(title: str, *, ours: bool) -> Found:
     return Found(title, METHOD, name(re.sub(r"<.*>", "", first)), params)
 
 
+def _case(group: Sequence[_Entry], units: Units | None, left_out: Counter[str]) -> Found:
+    """A benchmark as a case; `units` are None unless our own export wrote it."""
+    title = group[0].run_name
+    own = _own(title) if units is not None else None
+    found = own[1] if own else _theirs(title)
+    aggregates = {one.aggregate_name: one for one in group if one.run_type == "aggregate"}
+    samples = [one for one in group if one.run_type != "aggregate"]
+    wrong = [one for one in samples if one.error_occurred or one.skipped]
+    good = [one for one in samples if one not in wrong]
+    left_out.update(FAILED for one in wrong for value in one.values.values() if value)
+    reason = next((one.error_message or one.skip_message for one in wrong), "")
+    if wrong and not good:
+        skipped = wrong[0].skipped or reason.startswith("skipped")
+        return replace(found, reason=reason or "no reason given", skipped=skipped)
+    some = f"{len(wrong)} of {len(samples)} failed: {reason}"
+    gates = [schema.Gate("repetitions", "failed", some)] if wrong else []
+    labels = sorted({one.label for one in good} - {""})
+    invalid = [label for label in labels if label.startswith("INVALID") and units is not None]
+    gates += [schema.Gate("label", "failed", label) for label in invalid[:1]]
+    measurements = [*_measurements(good, aggregates, units or {}, left_out)]
+    if not measurements:
+        return replace(found, reason="it has no finite time")
+    facts: Json = {"label": "; ".join(labels)} if labels else {}
+    threads = {one.threads for one in good} - {0}
+    facts |= {"threads": threads.pop()} if len(threads) == 1 else {}
+    return replace(found, measurements=measurements, gates=gates, facts=facts)
+
+
 def _measurements(
     good: Sequence[_Entry], aggregates: Mapping[str, _Entry], units: Units, left_out: Counter[str]
-) -> Iterator[Measurement]:
+) -> Iterator[schema.Measurement]:
     """The repetitions, otherwise the mean and the median, if only they were kept."""
     kept = [kind for kind in ("median", "mean") if kind in aggregates]
     sources = [(METHOD, good)] if good else []
@@ -507,7 +448,7 @@ def _measurements(
 
 def _quantity(
     key: str, method: str, samples: Sequence[float | None], units: Units, label: str
-) -> Measurement | str:
+) -> schema.Measurement | str:
     """A time, named by `label` in our own export, or a counter: ours, a rate, or its author's.
 
     Otherwise the reason why not.
@@ -515,18 +456,17 @@ def _quantity(
     numbers = tuple(number for number in samples if number is not None)
     own, _, by = key.partition(":")
     if key in TIMES and any(number < 0 for number in numbers):
-        return NEGATIVE
-    what: tuple[str, str, Provenance, str]
-    if key in TIMES and not units:
-        what = key, "s", "timed", method
-    elif key == "real_time" and (ours := LABEL.fullmatch(label)):
+        return "are negative times"
+    what: tuple[str, str, schema.Provenance, str]
+    if key in TIMES and units:
+        ours = LABEL.fullmatch(label)
+        if key == "cpu_time" or not ours:
+            return DERIVED if key == "real_time" else NOT_MEASURED
         what = ours["quantity"], "s", "timed", ours["method"]
-    elif key in TIMES:
-        return DERIVED if key == "real_time" else NOT_MEASURED
-    elif METRIC.fullmatch(own) and METRIC.fullmatch(by):
+    elif schema.METRIC.fullmatch(own) and schema.METRIC.fullmatch(by):
         what = own, *units.get(key, (UNKNOWN, "published")), by
-    elif key in RATES:
-        what = key, RATES[key], "timed", method
+    elif key in TIMED:
+        what = key, TIMED[key], "timed", method
     else:
-        what = key if METRIC.fullmatch(key) else name(key), UNKNOWN, "published", method
-    return Measurement(*what, numbers, NOISE) if len(numbers) == len(samples) else NO_NUMBER
+        what = key if schema.METRIC.fullmatch(key) else name(key), UNKNOWN, "published", method
+    return schema.Measurement(*what, numbers, NOISE) if len(numbers) == len(samples) else NO_NUMBER

@@ -45,15 +45,11 @@ THOUSANDS = re.compile(r"-?[1-9]\d{0,2}\.\d{3}", re.ASCII)
 """A whole number with a point between its thousands, if it is one."""
 INSTANCES = re.compile(r"(?P<total>[^(]*\d) \((?P<instances>.+)\)", re.ASCII)
 """A value as `--print-metric-instances values` prints it: `1,024 (512; 512)`."""
-NANOSECONDS = ("ns", "nsecond")
-"""Base units of time."""
-COARSE = 0.05
-"""Half of the last digit printed, of the value: beyond it, a number is not known."""
-FINE = 0.005
-"""Within it, two profilers agree (tools/ncu_check.py)."""
-
 DIGITS = 280
 """Beyond so many before or behind the point, a number cannot be a count."""
+COARSE, FINE = 0.05, 0.005
+"""Half of the last digit printed, of the value: beyond COARSE, a number is not known; within FINE,
+two profilers agree (tools/ncu_check.py)."""
 
 ID, KERNEL, BLOCK, GRID = "ID", "Kernel Name", "Block Size", "Grid Size"
 PROCESS_ID, PROCESS, HOST = "Process ID", "Process Name", "Host Name"
@@ -66,7 +62,7 @@ DEVICE, CAPABILITY = "Device", "CC"
 SECTION, LABEL, UNIT, VALUE = "Section Name", "Metric Name", "Metric Unit", "Metric Value"
 
 DEVICE_NAME = "device__attribute_display_name"
-DEVICE_FACTS: Mapping[str, tuple[str, float]] = {
+DEVICE_FACTS = {
     "device__attribute_multiprocessor_count": ("sm_count", 1),
     "device__attribute_clock_rate": ("core_clock_peak_hz", 1e3),
     "device__attribute_memory_clock_rate": ("memory_clock_peak_hz", 1e3),
@@ -75,28 +71,28 @@ DEVICE_FACTS: Mapping[str, tuple[str, float]] = {
 }
 """Attributes of the raw page, our names for them, and what makes base units of them."""
 PASSES = "profiler__replayer_passes"
-NO_METRIC = ("device__attribute_", "launch__", "profiler__", "nvlink__", "c2clink__", "numa__")
-"""What describes device, launch or tool: facts, or nothing."""
 LAUNCH = "launch__"
-PHYSICAL = {"B", "s", "Hz", "%", "B/s"}
-"""Units of which no two are alike."""
+NO_METRIC = ("device__attribute_", LAUNCH, "profiler__", "nvlink__", "c2clink__", "numa__")
+"""What describes device, launch or tool: facts, or nothing."""
 WHOLE = (".sum", ".max", ".min")
 """Ends of metrics that are whole numbers where their unit is a count, B or ns."""
 
-NO_NUMBER = "are no numbers"
-NEGATIVE = "are negative times"
 FRACTION = "are fractions of what is counted in whole numbers"
-NO_ROW = "describe the device or the profiler"
-NO_NAME = "are in columns that are no metric"
 OF_INSTANCES = "are instances of a metric whose total is imported"
-DIFFERS = "differ from an earlier value of the same metric and launch"
 ESTIMATED = "are speedups that a rule estimates"
 
-_POWERS = {"n": -9, "u": -6, "m": -3, "K": 3, "M": 6, "G": 9, "T": 12}
-"""Of a thousand each: ncu prints 32768 byte as 32.77 Kbyte."""
-_NAMES = {f"{one}s": one for one in ("sector", "request", "cycle")} | {"branches": "branch"}
-_NAMES |= {"second": "s", "byte": "B", "bytes": "B", "hz": "Hz"}
-_NAMES |= dict.fromkeys(("inst", "insts"), "instruction")
+POWERS = {"": 0, "n": -9, "u": -6, "m": -3, "K": 3, "M": 6, "G": 9, "T": 12}
+"""Of ten: ncu prints 32768 byte as 32.77 Kbyte."""
+PHYSICAL = {"B", "s", "Hz", "%", "B/s"}
+"""Units of which no two are alike."""
+NAMES = {one: one for one in ("s", "B", "Hz", "sector", "request", "cycle", "branch")} | {
+    "second": "s", "byte": "B", "bytes": "B", "hz": "Hz", "sectors": "sector", "branches": "branch",
+    "requests": "request", "cycles": "cycle", "inst": "instruction", "insts": "instruction",
+}  # fmt: skip
+UNITS = {f"{p}{one}": (Decimal(10) ** POWERS[p], our) for one, our in NAMES.items() for p in POWERS}
+"""ncu's units: what makes base units of them, and our name."""
+NANOSECONDS = ("ns", "nsecond")
+"""Base units of time."""
 
 
 class Reading(NamedTuple):
@@ -123,7 +119,7 @@ class _Launch(Struct, frozen=True):
             if not text.strip():
                 continue
             if not METRIC.fullmatch(metric):
-                yield NO_NAME
+                yield "are in columns that are no metric"
                 continue
             total = text
             if found := INSTANCES.fullmatch(text.strip()):
@@ -132,7 +128,7 @@ class _Launch(Struct, frozen=True):
             reading = reading_of(total, unit, metric)
             if metric in self.printed:  # sections of the details page repeat values
                 if text != self.printed[metric]:
-                    yield DIFFERS
+                    yield "differ from an earlier value of the same metric and launch"
                 continue
             self.printed[metric] = text
             if reading and (impossible := _impossible(reading, metric, unit)):
@@ -140,7 +136,7 @@ class _Launch(Struct, frozen=True):
             elif reading:
                 self.readings[metric] = reading
             elif metric != DEVICE_NAME:
-                yield NO_NUMBER
+                yield "are no numbers"
 
     def size(self, column: str) -> str:
         """Block or grid, from its column or the metric: `256x1x1`, `256`; empty if unknown."""
@@ -166,18 +162,12 @@ def _is_header(line: str) -> bool:
     return line.startswith('"') and '"Kernel Name"' in line and ('"ID"' in line or LABEL in line)
 
 
-def scale_of(unit: str) -> tuple[Decimal, str]:
+def _scale(unit: str) -> tuple[Decimal, str]:
     """The factor from ncu's `unit` to base units, and our name for the unit."""
-    (scale, top), (under, below) = map(_part, unit.partition("/")[::2])
+    top, _, below = unit.partition("/")
+    (scale, top), (under, below) = (UNITS.get(part, (Decimal(1), part)) for part in (top, below))
     whole = f"{top or '1'}/{below}".rstrip("/")
     return scale / under, "Hz" if whole == "cycle/s" else whole
-
-
-def _part(unit: str) -> tuple[Decimal, str]:
-    rest = unit[1:]
-    if unit[:1] in _POWERS and (rest in _NAMES or rest in _NAMES.values()):
-        return Decimal(10) ** _POWERS[unit[0]], _NAMES.get(rest, rest)
-    return Decimal(1), _NAMES.get(unit, unit)
 
 
 def reading_of(text: str, unit: str, metric: str) -> Reading | None:
@@ -187,7 +177,7 @@ def reading_of(text: str, unit: str, metric: str) -> Reading | None:
         if NUMBER_LIKE.fullmatch(bare):
             raise ValueError(f"{bare} as {metric}")
         return None
-    scale, spelt = scale_of(unit)
+    scale, spelt = _scale(unit)
     thousands = THOUSANDS.fullmatch(bare) and _is_whole(metric, unit)
     # Below 1000: shares, rates of one unit per cycle, and what ncu scaled (117.344 us).
     scaled = scale != 1 and "/" not in unit and unit not in NANOSECONDS
@@ -206,14 +196,14 @@ def reading_of(text: str, unit: str, metric: str) -> Reading | None:
 def _impossible(reading: Reading, metric: str, unit: str) -> str | None:
     """Why no profiler can have measured it: a negative time, or half an instruction in a sum."""
     if reading.unit == "s" and reading.value < 0:
-        return NEGATIVE
+        return "are negative times"
     counted = metric.endswith(WHOLE) and reading.unit not in PHYSICAL and _is_whole(metric, unit)
     return FRACTION if counted and reading.value % 1 else None
 
 
 def _is_whole(metric: str, unit: str) -> bool:
     """Whether ncu counts the metric in whole numbers of the unit, which it has not scaled."""
-    scale, spelt = scale_of(unit)
+    scale, spelt = _scale(unit)
     if unit not in NANOSECONDS and (scale != 1 or (spelt in PHYSICAL and spelt != "B")):
         return False
     counted = metric.endswith(WHOLE) or metric.startswith(NO_METRIC)
@@ -230,35 +220,35 @@ def decode(text: str, file: Path) -> Imported:
     """Parses the table in `text`, among lines of ncu and of the program; raises `RunError`."""
     left_out = Counter[str]()
     launches = _launches(text.splitlines(), file, left_out)
-    keys = {
-        HOST: "host", DEVICE: "device", CAPABILITY: "compute capability",
-        DEVICE_NAME: "device's name",
-    }  # fmt: skip
-    for key, words in keys.items():
+    keys = {HOST: "host", DEVICE: "device", CAPABILITY: "compute capability"}
+    for key, words in (keys | {DEVICE_NAME: "device's name"}).items():
         values = {one.printed.get(key) or one.cells.get(key, "") for one in launches}
         if len(values) > 1:
             found = f"more than one {words}: {', '.join(sorted(values))}"
-            one_file = "import one file for each host"
-            mend = one_file if key == HOST else "let ncu profile one of them (--devices)"
+            of_device = "let ncu profile one of them (--devices)"
+            mend = "import one file for each host" if key == HOST else of_device
             _refuse(file, found, "the launches of one device", mend=mend)
     first = launches[0]
-    device = first.printed.get(DEVICE_NAME) or UNKNOWN
-    capability = first.cells.get(CAPABILITY)
+    device, capability = first.printed.get(DEVICE_NAME) or UNKNOWN, first.cells.get(CAPABILITY)
     facts: Json = {"compute_capability": capability} if capability else {}
     for attribute, (fact, scale) in DEVICE_FACTS.items():
         if attribute in first.readings:
             number = scale * first.readings[attribute].value
             facts[fact] = number if fact.endswith("_hz") else round(number)
-    known = {DEVICE_NAME, PASSES, *DEVICE_FACTS}
-    described = [
-        metric
-        for launch in launches
-        for metric in launch.readings
-        if metric.startswith(NO_METRIC) and not metric.startswith(LAUNCH) and metric not in known
-    ]
-    left_out.update([NO_ROW] * len(described))
-    context = {"device": facts, "counters": _counters(launches, device)}
-    return Imported(TOOL, "cuda", _cases(launches), context, device, left_out=left_out)
+    metrics = [metric for launch in launches for metric in launch.readings]
+    described = {DEVICE_NAME, PASSES, *DEVICE_FACTS}
+    left_out["describe the device or the profiler"] += sum(
+        one.startswith(NO_METRIC) and not one.startswith(LAUNCH) and one not in described
+        for one in metrics
+    )
+    # The counters in the form of a run's context.
+    passes = [one.readings[PASSES].value for one in launches if PASSES in one.readings]
+    known, columns = known_metrics(), ("name", "metric", "unit", "meaning", "set")
+    counted = [{key: known[one][key] for key in columns} for one in sorted({*metrics} & {*known})]
+    counters: Json = {"asked": [SUITE], "state": "counted", "chip": f"{device}, by {TOOL}"}
+    counters |= {"passes": round(max(passes, default=0)), "quantities": counted}
+    context = {"device": facts, "counters": counters}
+    return Imported(TOOL, "cuda", _cases(launches), context, device, left_out=+left_out)
 
 
 def _cells(line: str, file: Path, number: int) -> list[str]:
@@ -270,25 +260,25 @@ def _cells(line: str, file: Path, number: int) -> list[str]:
 
 def _rows(lines: Sequence[str], file: Path) -> Iterator[tuple[int, int, dict[str, str]]]:
     """The rows after the header, with their line numbers and the line of their table's header."""
-    start = next(number for number, line in enumerate(lines, 1) if _is_header(line))
+    start = table = next(number for number, line in enumerate(lines, 1) if _is_header(line))
     if lines[start - 1].partition('"')[2].partition('"')[2].startswith(";"):
         _refuse(file, "columns separated by semicolons", "commas, as ncu writes them", start)
     header = _cells(lines[start - 1], file, start)
-    for column in (ID, KERNEL):
-        if column not in header:
-            mend = "write it without --print-summary"
-            _refuse(file, f"no column {column!r}", "one row per launch", start, mend)
+    for column in {ID, KERNEL} - {*header}:
+        mend = "write it without --print-summary"
+        _refuse(file, f"no column {column!r}", "one row per launch", start, mend)
     # Rows of the details page end after the value if no rule follows.
-    least, table = header.index(VALUE) + 1 if VALUE in header else len(header), start
+    least = header.index(VALUE) + 1 if VALUE in header else len(header)
     for number, line in enumerate(lines[start:], start + 1):
+        cells = _cells(line, file, number) if line.startswith('"') else []
         if _is_header(line):
-            if _cells(line, file, number) != header:
+            if cells != header:
                 found, mend = "a second table with other columns", "import one file for each table"
                 _refuse(file, found, f"the columns of line {start}", number, mend)
             table = number
-        elif line.startswith('"'):
-            cells, wanted = _cells(line, file, number), f"{len(header)}, as the header has"
+        elif cells:
             if not least <= len(cells) <= len(header):
+                wanted = f"{len(header)}, as the header has"
                 _refuse(file, f"a row of {len(cells)} fields", wanted, number)
             yield number, table, dict(zip(header, cells, strict=False))
 
@@ -339,7 +329,7 @@ def _metric(cells: Mapping[str, str]) -> str:
     label = cells[LABEL]
     if "__" in label:
         return label
-    known = (metric for metric, told in known_metrics().items() if told["label"] == label)
+    known = (metric for metric, row in known_metrics().items() if row["label"] == label)
     return next(known, f"{name(cells.get(SECTION, ''))}.{name(label)}")
 
 
@@ -366,10 +356,10 @@ def _cases(launches: Sequence[_Launch]) -> list[Found]:
     def alike(launch: _Launch) -> tuple[str, tuple[tuple[str, str], ...]]:
         shape = [(SIZES[column][0], launch.size(column)) for column in SIZES]
         params = [(axis, size) for axis, size in shape if size]
+        unknown = "" if params else f"{id(launch)}"
         params = params or [("launch", word(launch.cells[ID]))]
         if programs > 1:
             params.append(("process", word(launch.cells.get(PROCESS, ""))))
-        unknown = "" if any(size for _, size in shape) else f"{id(launch)}"
         return launch.cells[KERNEL] + unknown, tuple(params)
 
     groups = grouped(launches, alike)
@@ -416,18 +406,5 @@ def _noise(readings: Sequence[Reading]) -> Noise:
         return Noise("not_applicable", "")
     if worst > COARSE:
         return Noise("failed", f"printed with too few digits (bound {100 * COARSE:g} %)")
-    told = f"rounded when printed, by at most {100 * worst:.2g} %"
-    return Noise("passed" if worst <= FINE else "unverified", told)
-
-
-def _counters(launches: Sequence[_Launch], device: str) -> Json:
-    """The counters in the form of a run's context."""
-    known = known_metrics()
-    metrics = {metric for launch in launches for metric in launch.readings}
-    passes = [launch.readings[PASSES].value for launch in launches if PASSES in launch.readings]
-    told = ("name", "metric", "unit", "meaning", "set")
-    counted = [{key: known[one][key] for key in told} for one in sorted(metrics & known.keys())]
-    return {
-        "asked": [SUITE], "state": "counted", "chip": f"{device}, by {TOOL}",
-        "passes": round(max(passes, default=0)), "quantities": counted,
-    }  # fmt: skip
+    rounded = f"rounded when printed, by at most {100 * worst:.2g} %"
+    return Noise("passed" if worst <= FINE else "unverified", rounded)

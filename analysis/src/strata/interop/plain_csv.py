@@ -4,8 +4,6 @@ RFC 4180, with the columns of `results/schema`: numbers in the row's unit with a
 missing intervals are empty, parameters are one column `k=v;k=v`.
 """
 
-from operator import attrgetter
-
 from strata.run import COLUMNS, Run, params_text
 from strata.run.files import csv_bytes
 
@@ -15,9 +13,7 @@ def encode(run: Run, *, exact: bool = False) -> bytes:
 
     Otherwise words that a spreadsheet would execute get an apostrophe in front.
     """
-    words = {
-        "params": lambda row: params_text(row.params),
-        "valid": lambda row: "true" if row.valid else "false",
-    }
-    columns = [words.get(column, attrgetter(column)) for column in COLUMNS]
-    return csv_bytes(COLUMNS, ([cell(row) for cell in columns] for row in run.rows), exact=exact)
+    cells = [{name: getattr(row, name) for name in COLUMNS} for row in run.rows]
+    for row in cells:
+        row |= {"params": params_text(row["params"]), "valid": "true" if row["valid"] else "false"}
+    return csv_bytes(COLUMNS, (row.values() for row in cells), exact=exact)

@@ -1,10 +1,8 @@
 """pyperf's JSON (version 1.0): a run out of ours; `pyperf compare_to A.json B.json` takes two.
 
-A case is a benchmark by its id, in seconds: `grid_time`, else the first quantity in seconds, else
-cycles by the clock that was measured beside them; its metadata `strata_quantity` names it. That
-is what the export to Google Benchmark has as `real_time`. All samples of a case are one run of
-pyperf. What did not pass its gates is left out, since the format has no word for it, and so is a
-case with a sample that is not above 0, which pyperf refuses.
+A case is a benchmark by its id, in seconds, and all of its samples are one run of pyperf: what the
+export to Google Benchmark has as `real_time`; the metadata `strata_quantity` names it. Left out are
+rows that are not valid, which the format cannot mark, and times of 0, which pyperf refuses.
 """
 
 import json
@@ -13,31 +11,27 @@ from strata.interop.google_benchmark import PER_SECOND, time_of
 from strata.run import Run, grouped
 
 
-def _times(run: Run) -> dict[str, tuple[list[float], str]]:
-    """Seconds of each case, and what they are."""
+def _benchmarks(run: Run) -> list[dict[str, object]]:
     by_case = grouped(run.rows, lambda row: row.case)
     times = {case: time for case, rows in by_case.items() if (time := time_of(rows))}
-    return {
-        case: ([sample / PER_SECOND["ns"] for sample in nanoseconds], words)
+    return [
+        {"metadata": {"name": case, "strata_quantity": words},
+         "runs": [{"values": [sample / PER_SECOND["ns"] for sample in nanoseconds]}]}
         for case, (_, nanoseconds, words) in times.items()
         if min(nanoseconds) > 0
-    }
+    ]  # fmt: skip
 
 
 def losses(run: Run) -> str:
     """What the format cannot hold of a run, counted by reason; empty if it holds all values."""
-    lost = len(run.rows) - len(_times(run))
+    lost = len(run.rows) - len(_benchmarks(run))
     why = "because the format holds one valid time above 0 for each case"
     return f"{lost:,} of {len(run.rows):,} rows not exported, {why}" if lost else ""
 
 
 def encode(run: Run) -> bytes:
     """What pyperf would have written of `run`; times in seconds, every sample kept."""
-    context = run.context
-    benchmarks = [
-        {"metadata": {"name": case, "strata_quantity": words}, "runs": [{"values": seconds}]}
-        for case, (seconds, words) in _times(run).items()
-    ]
+    context, benchmarks = run.context, _benchmarks(run)
     metadata = {
         "unit": "second",
         "date": context.started.replace("T", " ").removesuffix("Z"),

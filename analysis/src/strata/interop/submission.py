@@ -6,36 +6,19 @@ those of `strata.run.private.SHOWN`; of the facts of a case its numbers and the 
 reasons and details are cut down to their last names.
 """
 
-import gzip
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from functools import partial
+from gzip import compress
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 from strata.interop.plain_csv import encode
 from strata.model.truth import load_run
-from strata.run import (
-    COLUMNS,
-    CONTEXT_FILE,
-    MEASUREMENTS_FILE,
-    SAMPLES_FILE,
-    Run,
-    RunError,
-    load_context,
-)
-from strata.run.files import (
-    MOST_OF_LINE,
-    at_once,
-    is_run,
-    lines,
-    opened,
-    packed,
-    place_folder,
-    refuse_taken,
-    runs_as_formula,
-)
+from strata.run import COLUMNS, Run, RunError, files, load_context
+from strata.run.files import CONTEXT_FILE, MEASUREMENTS_FILE, SAMPLES_FILE, opened, packed
 from strata.run.private import SHOWN, hidden, without_paths
 from strata.run.validate import findings, refuse_unusable
 
@@ -53,14 +36,14 @@ MEMBERS = {
     "timing_seconds",
 }
 """Parts of `context.json`, and what of each stays beside the facts that may be shown."""
-WORDS_OF_CASES = frozenset(
-    ["before", "change", "instructions", "layout", "scan", "starts_from", "stopped_by", "window"]
-)
+WORDS_OF_CASES = (
+    "before", "change", "instructions", "layout", "scan", "starts_from", "stopped_by", "window",
+)  # fmt: skip
 """Facts of cases that are words of the harness, not of a machine."""
-
-
 MOST_TO_SUBMIT = 1 << 30
 """Bytes of samples, unpacked, of a run that others shall check: eight times any recorded one."""
+
+_pack = partial(compress, mtime=0)
 
 
 def refuse_large(folder: Path) -> None:
@@ -91,26 +74,24 @@ def submit(run: Run, out: Path, *, force: bool = False) -> Path:
         mend = "complete it: strata run --resume"
         _refuse(folder, f"a run that is {context.state}", "a complete one", mend)
     with opened(folder / CONTEXT_FILE) as file:
-        header: Json = json.loads(at_once(file, folder / CONTEXT_FILE, MOST_OF_LINE))
+        header: Json = json.loads(files.at_once(file, folder / CONTEXT_FILE, files.MOST_OF_LINE))
     if "imported" in header or any(case.suite == "access" for case in run.cases):
         found = "what another tool measured" if "imported" in header else "kernels of yours"
         _refuse(folder, found, "a sweep that others can repeat", "measure one: strata run default")
     for cell in (getattr(row, name) for row in run.recorded.rows for name in COLUMNS):
-        if runs_as_formula(cell):  # measurements.csv is exact
+        if files.runs_as_formula(cell):  # measurements.csv is exact
             _refuse(folder, f"{cell!r}", "no word that a spreadsheet would run", "measure again")
     target = out / context.device.slug / context.run
     if target.parent.is_symlink():
         _refuse(target.parent, "a link", "a folder of the device", "name another --out")
-    refuse_taken(target, ours=is_run(target), force=force)
+    files.refuse_taken(target, ours=files.is_run(target), force=force)
     with opened(folder / SAMPLES_FILE) as file:
-        samples = b"".join(_line(raw) for raw in lines(file, folder) if raw.endswith(b"\n"))
-    files = {
-        CONTEXT_FILE: f"{json.dumps(_context(header), indent=2, ensure_ascii=False)}\n".encode(),
-        packed(Path(SAMPLES_FILE)).name: _pack(samples),
-    }
+        samples = b"".join(_line(raw) for raw in files.lines(file, folder) if raw.endswith(b"\n"))
+    kept = json.dumps(_context(header), indent=2, ensure_ascii=False)
+    parts = {CONTEXT_FILE: f"{kept}\n".encode(), packed(Path(SAMPLES_FILE)).name: _pack(samples)}
     table = packed(Path(MEASUREMENTS_FILE)).name
-    made = place_folder(
-        target, files, lambda part: {table: _pack(encode(load_run(part).recorded, exact=True))}
+    made = files.place_folder(
+        target, parts, lambda part: {table: _pack(encode(load_run(part).recorded, exact=True))}
     )
     for found in findings(load_run(made)):
         _refuse(made, found, "the same run", "report this")
@@ -121,12 +102,8 @@ def _refuse(path: Path, found: str, expected: str, mend: str) -> None:
     raise RunError(path, found=found, expected=expected, mend=mend)
 
 
-def _pack(data: bytes) -> bytes:
-    return gzip.compress(data, mtime=0)
-
-
 def _context(header: Mapping[str, Any]) -> Json:
-    kept = {name: header[name] for name in AS_IT_IS.split() if name in header}
+    kept = _some(header, AS_IT_IS.split())
     kept["command"] = ["strata", "run", "--anonymous"]
     for name, members in MEMBERS.items():
         if name in header:
@@ -136,22 +113,18 @@ def _context(header: Mapping[str, Any]) -> Json:
     if counters := kept.get("counters"):
         counters["asked"] = [Path(asked).name for asked in counters["asked"]]
         counters |= {name: without_paths(counters[name]) for name in ("reason", "mend")}
-    clocks = header["clocks"]
+    clocks, sweep = header["clocks"], header["sweep"]
     kept["clocks"] = clocks and {when: of and _some(of, SHOWN) for when, of in clocks.items()}
-    kept["sweep"] = _sweep(header["sweep"])
-    return {name: kept[name] for name in header if name in kept}
-
-
-def _sweep(sweep: Mapping[str, Any]) -> Json:
-    """A sweep that comes with Strata keeps its text; of another there is a digest."""
-    kept: Json = {"name": sweep["name"], "file": sweep["name"], "plan": _numbers(sweep["plan"])}
-    if sweep["file"] == sweep["name"] and "text" in sweep:
-        kept["text"] = sweep["text"]
-    elif "text" in sweep:
-        kept["digest"] = f"sha256:{hashlib.sha256(sweep['text'].encode()).hexdigest()}"
+    # A sweep that comes with Strata keeps its text; of another there is a digest.
+    name, text = sweep["name"], sweep.get("text")
+    kept["sweep"] = {"name": name, "file": name, "plan": _numbers(sweep["plan"])}
+    if text is not None and sweep["file"] == name:
+        kept["sweep"]["text"] = text
     else:
-        kept["digest"] = sweep["digest"]
-    return kept | {"cases": sweep["cases"]}
+        digest = f"sha256:{hashlib.sha256((text or '').encode()).hexdigest()}"
+        kept["sweep"]["digest"] = sweep["digest"] if text is None else digest
+    kept["sweep"]["cases"] = sweep["cases"]
+    return {name: kept[name] for name in header if name in kept}
 
 
 def _line(raw: bytes) -> bytes:
@@ -167,9 +140,9 @@ def _line(raw: bytes) -> bytes:
     return b'%s,"crc32":"%08x"}\n' % (text, crc32(text))
 
 
-def _some(facts: Mapping[str, Any], names: Iterable[str]) -> Json:
+def _some(members: Mapping[str, Any], names: Iterable[str]) -> Json:
     kept = frozenset(names)
-    return {name: facts[name] for name in facts if name in kept}
+    return {name: members[name] for name in members if name in kept}
 
 
 def _numbers(facts: Mapping[str, Any]) -> Json:

@@ -2,14 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from strata import reference
 from strata.ladder import rungs as ladder
 from strata.model import Cited, Sentence
 from strata.model.cases import ratio
 from strata.model.units import factor, number
-from strata.run import Row, Run, grouped
+from strata.run import Row, Run, grouped, tidy
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Best(NamedTuple):
@@ -19,7 +22,7 @@ class Best(NamedTuple):
     other problem (many systems, or a single one), `second` that at the other of the two sizes that
     most rungs have of this one. `chosen` are the values of the axes over which the best case was
     selected. `before` is the best case of the nearest measured rung below, and `after` that of this
-    rung: at the largest place that both have, or both None.
+    rung: at the largest place that both have, or both None; `speedup` is None if one is invalid.
     """
 
     row: Row
@@ -29,16 +32,8 @@ class Best(NamedTuple):
     chosen: str
     before: Row | None
     after: Row | None
-
-    @property
-    def rung(self) -> str:
-        """The name of the rung."""
-        return self.row.benchmark
-
-    @property
-    def speedup(self) -> float | None:
-        """The speed-up over the previous rung; None if either is invalid."""
-        return ratio(self.after, self.before)
+    rung: str
+    speedup: float | None
 
 
 def best_cases(run: Run, *, alike: bool = False) -> tuple[Best, ...]:
@@ -70,14 +65,17 @@ def best_cases(run: Run, *, alike: bool = False) -> tuple[Best, ...]:
         row = ladder.best(places[shown])
         below = by_rung.get(cases.below(rung, by_rung), {})
         shared = shown if shown in below else largest(places.keys() & below.keys())
-        beside = largest(place for place in places if place[0] not in (shown[0], "gravit"))
+        other = largest(place for place in places if place[0] not in (shown[0], "gravit"))
         second = next((place for place in common if place in places and place != shown), None)
         values = {axis: {r.text(axis) for r in places[shown]} for axis in ladder.own_axes(row)}
         varied = [axis for axis, found in values.items() if axis == "gpus" or len(found) > 1]
         chosen = ladder.axis_words(row, varied)
-        others = ((places, beside), (places, second), (below, shared), (places, shared))
-        other, apart, *step = (ladder.best(rows[at]) if at else None for rows, at in others)
-        result.append(Best(row, cases.get(row, "issue_limit"), other, apart, chosen, *step))
+        others = ((places, other), (places, second), (below, shared), (places, shared))
+        beside, apart, before, after = (
+            ladder.best(rows[at]) if at else None for rows, at in others
+        )
+        limit, step = cases.get(row, "issue_limit"), (before, after, rung, ratio(after, before))
+        result.append(Best(row, limit, beside, apart, chosen, *step))
     return tuple(result)
 
 
@@ -86,13 +84,13 @@ def common_size(found: Sequence[Best]) -> str:
     return Counter(ladder.size_words(one.row) for one in found).most_common(1)[0][0]
 
 
-def published(device: str, bodies: int = 0) -> tuple[reference.PublishedRate, ...]:
+def published(device: str, bodies: int = 0) -> tuple[reference.Published, ...]:
     """Published rates of one system on the chip, one per implementation, at this or most bodies."""
     theirs = (one for one in reference.nbody() if reference.is_of(one, device))
     single = (one for one in theirs if (one.problem, one.precision) == ("single", "fp32"))
     by_code = grouped(single, lambda one: one.implementation)
 
-    def rank(one: reference.PublishedRate) -> tuple[bool, int]:
+    def rank(one: reference.Published) -> tuple[bool, int]:
         return one.bodies == bodies, one.bodies or 0
 
     return tuple(max(rates, key=rank) for rates in by_code.values())
@@ -120,23 +118,19 @@ def sentences(run: Run) -> tuple[Sentence, ...]:
 
 
 class AxisPoint(NamedTuple):
-    """A rung at one value of one of its axes, and at the least; `occupancy` is in per cent."""
+    """A rung at one value of one of its axes, and at the least; `occupancy` is in per cent.
+
+    `gain` is over the rate at the least value, `efficiency` that over the ideal multiple of it;
+    None if either is invalid.
+    """
 
     problem: str
     value: int
     row: Row
     first: Row
     occupancy: Row | None
-
-    @property
-    def gain(self) -> float:
-        """The rate relative to that at the least value."""
-        return self.row.value / self.first.value
-
-    @property
-    def efficiency(self) -> float | None:
-        """The gain over the ideal multiple of the single rate; None if either is invalid."""
-        return self.gain / self.value if self.row.valid and self.first.valid else None
+    gain: float
+    efficiency: float | None
 
 
 def along(run: Run, rung: str, axis: str) -> tuple[AxisPoint, ...]:
@@ -155,57 +149,45 @@ def along(run: Run, rung: str, axis: str) -> tuple[AxisPoint, ...]:
         for value, row in sorted(best.items() if len(best) > 1 else ()):
             first, occupancy = best[min(best)], cases.get(row, "achieved_occupancy")
             if first.value > 0:
-                points.append(AxisPoint(problem, value, row, first, occupancy))
+                gain, valid = row.value / first.value, row.valid and first.valid
+                efficiency = gain / value if valid else None
+                point = AxisPoint(problem, value, row, first, occupancy, gain, efficiency)
+                points.append(point)
     return tuple(points)
 
 
-class Copied(NamedTuple):
-    """A step of `gravit` including copies, in seconds, and that of its kernel."""
+def copied(run: Run) -> "pd.DataFrame":
+    """The fastest case of every rung at every number of particles: a step of `gravit` with copies.
 
-    rung: str
-    bodies: int
-    row: Row
-    kernel: Row | None
+    In seconds; `kernel` is the row of its kernel alone, and `outside` the share of time outside of
+    it, None if either is invalid.
+    """
+    import pandas as pd
 
-    @property
-    def outside(self) -> float | None:
-        """The share of time outside the kernel; None if either is invalid."""
-        inside = ratio(self.kernel, self.row)
-        return None if inside is None else 1 - inside
+    cases, found = ladder.Cases(run), list[Row]()
+    for places in ladder.by_place(cases.having("copied_step_time")).values():
+        for _, rows in sorted(places.items()):
+            found.append(min(rows, key=lambda row: (not row.valid, row.value)))
+    lines = tidy(found)
+    kernels = [cases.get(row, "step_time") for row in found]
+    inside = [ratio(kernel, row) for kernel, row in zip(kernels, found, strict=True)]
+    outside = [None if share is None else 1 - share for share in inside]
+    lines["outside"] = pd.Series(outside, dtype=float)
+    return lines.assign(kernel=pd.Series(kernels, dtype=object))
 
 
-def copied(run: Run) -> tuple[Copied, ...]:
-    """Every rung at every number of particles, by its fastest case."""
+def accuracies(run: Run) -> "pd.DataFrame":
+    """The relative root mean square errors of all cases of the largest sizes.
+
+    With the `bound` in the harness, and the position of the rung in the ladder as `_order`.
+    """
     cases = ladder.Cases(run)
-    found = ladder.by_place(cases.having("copied_step_time"))
-    return tuple(
-        Copied(rung, place[2], row, cases.get(row, "step_time"))
-        for rung, places in found.items()
-        for place, rows in sorted(places.items())
-        for row in [min(rows, key=lambda row: (not row.valid, row.value))]
-    )
-
-
-class Accuracy(NamedTuple):
-    """The relative root mean square error of one case, and its bound in the harness."""
-
-    rung: str
-    problem: str
-    order: int
-    """The position of the rung in the ladder."""
-    row: Row
-    bound: float
-
-
-def accuracies(run: Run) -> tuple[Accuracy, ...]:
-    """Every case of the largest sizes."""
-    cases, found = ladder.Cases(run), list[Accuracy]()
     rows = [row for row in cases.having("relative_rms_error") if row.value >= 0]
     errors = [row for row in rows if not ladder.unshared(row)]
     order = list(dict.fromkeys(row.benchmark for row in errors))
-    for problem in ladder.PROBLEMS:
-        for name, here in ladder.at_size(errors, problem).items():
-            for row in here:
-                bound = ladder.rms_bound(cases.rungs[name], ladder.size(row)[1])
-                found.append(Accuracy(name, problem, order.index(name), row, bound))
-    return tuple(found)
+    by_rung = [ladder.at_size(errors, problem) for problem in ladder.PROBLEMS]
+    lines = tidy(row for rungs in by_rung for rows in rungs.values() for row in rows)
+    bound = ladder.rms_bound
+    lines["bound"] = [bound(cases.rungs[r.benchmark], ladder.size(r)[1]) for r in lines["_row"]]
+    lines["_order"] = [order.index(rung) for rung in lines.benchmark]
+    return lines

@@ -15,11 +15,11 @@ difference between a step and the sum of its predictions is shown, never explain
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from strata.model import atlas, transfer_model
 from strata.model.cases import by_case
-from strata.run import Row, Run, grouped
+from strata.run import Row, Run, finite, grouped
 from strata.run.load import STEP
 
 PHASES = ("allocate", "copy_in", "build", "search", "sum", "move", "copy_out", "idle")
@@ -30,31 +30,21 @@ MODELLED = ("fp32_instructions", "build_bytes", "build_instructions", "allocatio
 """What a step computes and moves, as its rung's model has it."""
 
 
-@dataclass(frozen=True, eq=False)
-class Step:
-    """A traced case: its phases, and their predictions, in seconds per step."""
+class Step(NamedTuple):
+    """A traced case: its phases, and their predictions, in seconds per step.
+
+    `place` are the axes common to all rungs of its ladder, with their values. `timed` is the step
+    without any records, `traced` all phases together, and `left` the part that predictions do not
+    explain, None without any. Of the phases, of which `first` is one, all are valid, or none.
+    """
 
     place: tuple[tuple[str, str], ...]
-    """The axes common to all rungs of its ladder, with their values."""
     phases: Mapping[str, Row]
     predicted: Mapping[str, float]
     timed: float
-    """The step as timed, without any records."""
-
-    @property
-    def first(self) -> Row:
-        """One of its rows: either all are valid, or none."""
-        return next(iter(self.phases.values()))
-
-    @property
-    def traced(self) -> float:
-        """All phases together."""
-        return sum(row.value for row in self.phases.values())
-
-    @property
-    def left(self) -> float | None:
-        """The unexplained part; negative if predictions exceed the time, None without any."""
-        return self.traced - sum(self.predicted.values()) if self.predicted else None
+    traced: float
+    left: float | None
+    first: Row
 
 
 class Atlas:
@@ -137,8 +127,11 @@ def steps(run: Run) -> Sequence[Step]:
             first = case.rows[0]
             place = tuple((axis, first.text(axis)) for axis in shared[first.suite])
             predicted = atlas_of_run.predict(_counted(case.rows))
-            timed = facts[first.case].get(STEP)
-            found.append(Step(place, phases, predicted, timed if isinstance(timed, float) else 0.0))
+            timed = finite(facts[first.case].get(STEP)) or 0.0
+            traced = sum(row.value for row in phases.values())
+            left = traced - sum(predicted.values()) if predicted else None
+            first = next(iter(phases.values()))
+            found.append(Step(place, phases, predicted, timed, traced, left, first))
     return found
 
 

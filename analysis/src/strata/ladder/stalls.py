@@ -27,24 +27,18 @@ WORKING = ("selected", "not_selected")
 
 
 class Stalls(NamedTuple):
-    """How the warps of a rung spent their time: warps per issued instruction, by state."""
+    """How the warps of a rung spent their time: warps per issued instruction, by state.
+
+    `shares` are of the warps' time, with `other` for the part without a named state. `most_waited`
+    is the named state with the longest waits; None if none was counted.
+    """
 
     rung: str
     states: Mapping[str, Row]
     all_states: Row
     utilisation: Row | None
-
-    @property
-    def shares(self) -> Mapping[str, float]:
-        """Shares of the warps' time, by state; `other` is the part without a named state."""
-        shares = {name: row.value / self.all_states.value for name, row in self.states.items()}
-        return shares | {"other": max(0.0, 1 - sum(shares.values()))}
-
-    @property
-    def most_waited(self) -> str | None:
-        """The named state with the longest waits; None if none was counted."""
-        waits = [name for name in self.states if name not in WORKING]
-        return max(waits, key=lambda name: self.states[name].value, default=None)
+    shares: Mapping[str, float]
+    most_waited: str | None
 
 
 def stalls(run: Run) -> tuple[Stalls, ...]:
@@ -60,4 +54,9 @@ def stalls_of(row: Row, cases: ladder.Cases) -> Stalls | None:
     if whole is None or whole.value <= 0:
         return None
     states = {name: one for name in STATES if (one := cases.get(row, f"stall_{name}"))}
-    return Stalls(row.benchmark, states, whole, cases.get(row, "issue_utilisation"))
+    shares = {name: one.value / whole.value for name, one in states.items()}
+    shares |= {"other": max(0.0, 1 - sum(shares.values()))}
+    waits = (name for name in states if name not in WORKING)
+    most_waited = max(waits, key=lambda name: states[name].value, default=None)
+    issued = cases.get(row, "issue_utilisation")
+    return Stalls(row.benchmark, states, whole, issued, shares, most_waited)

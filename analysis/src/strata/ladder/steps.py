@@ -16,7 +16,6 @@ not matter. Invalid rows are never used.
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple
@@ -25,7 +24,7 @@ from strata.ladder import launch
 from strata.ladder import rungs as ladder
 from strata.ladder.launch import LANES
 from strata.ladder.rungs import Cases, interactions, rung_name, size_words
-from strata.ladder.stalls import STATES, stalls_of
+from strata.ladder.stalls import STATES, Stalls, stalls_of
 from strata.model import Cited, Sentence
 from strata.model.units import factor, number
 from strata.run import Row, Run, grouped
@@ -95,38 +94,19 @@ MOVED = 1.05
 """A counter that changed by less has not moved."""
 
 
-@dataclass(frozen=True, eq=False)
 class Change:
-    """The rates of a rung and the one that it changes, of one size and, if possible, layout."""
+    """The rates of a rung and the one that it changes, of one size and, if possible, layout.
 
-    before: Row
-    after: Row
-    cases: Cases
+    `measured` is the speed-up; `low` to `high` is what the 95 % intervals of both rates allow: an
+    interval of at least 90 %.
+    """
 
-    @property
-    def rung(self) -> str:
-        """The rung that changed something."""
-        return self.after.benchmark
-
-    @property
-    def problem(self) -> str:
-        """`single` or `galaxies`."""
-        return self.after.text("problem")
-
-    @property
-    def measured(self) -> float:
-        """The speed-up over the previous rung."""
-        return self.after.value / self.before.value
-
-    @property
-    def low(self) -> float:
-        """The lower bound from the 95 % intervals of both rates: an interval of at least 90 %."""
-        return self.after.interval[0] / self.before.interval[1]
-
-    @property
-    def high(self) -> float:
-        """The upper bound from them."""
-        return self.after.interval[1] / self.before.interval[0]
+    def __init__(self, before: Row, after: Row, cases: Cases) -> None:
+        self.before, self.after, self.cases = before, after, cases
+        self.rung, self.problem = after.benchmark, after.text("problem")
+        self.measured = after.value / before.value
+        self.low = after.interval[0] / before.interval[1]
+        self.high = after.interval[1] / before.interval[0]
 
     @cached_property
     def factors(self) -> Mapping[str, float]:
@@ -207,22 +187,21 @@ class Change:
                 text = f"{words} {_count(values[0])} → ", Cited(_count(values[1]), new), unit
                 found.append((high / low, text))
         found.sort(key=lambda item: -item[0])
-        parts = [text for _, text in found[:TOLD]] + self._near() + self._waits()
+        parts = [text for _, text in found[:TOLD]]
+        share = self.cases.facts[self.after.case].get("near_share")
+        if isinstance(share, float):
+            parts.append((f"near pairs {_count(100 * share)} %",))
+        old_waits, new_waits = (stalls_of(rate, self.cases) for rate in (self.before, self.after))
+        if old_waits and new_waits and old_waits.most_waited and new_waits.most_waited:
+            parts.append(_waits(old_waits, old_waits.most_waited, new_waits, new_waits.most_waited))
         return tuple(word for part in parts for word in ("; ", *part) if word)[1:]
 
-    def _near(self) -> list[Sentence]:
-        share = self.cases.facts[self.after.case].get("near_share")
-        return [(f"near pairs {_count(100 * share)} %",)] if isinstance(share, float) else []
 
-    def _waits(self) -> list[Sentence]:
-        old, new = stalls_of(self.before, self.cases), stalls_of(self.after, self.cases)
-        if not (old and new and old.most_waited and new.most_waited):
-            return []
-        before, after = STATES[old.most_waited], STATES[new.most_waited]
-        arrow = "→" if before == after else f"% → {after}"
-        words = f"most waited for: {before} {100 * old.shares[old.most_waited]:.0f} {arrow} "
-        share = f"{100 * new.shares[new.most_waited]:.0f}"
-        return [(words, Cited(share, new.states[new.most_waited]), " %")]
+def _waits(old: Stalls, waited: str, new: Stalls, waits: str) -> Sentence:
+    before, after = STATES[waited], STATES[waits]
+    arrow = "→" if before == after else f"% → {after}"
+    words = f"most waited for: {before} {100 * old.shares[waited]:.0f} {arrow} "
+    return (words, Cited(f"{100 * new.shares[waits]:.0f}", new.states[waits]), " %")
 
 
 def _count(value: float) -> str:

@@ -1,42 +1,45 @@
 """Do two benchmarks that measure one quantity with different kernels agree?
 
 `agreement.csv` lists the pairs. Each side selects valid timed rows of one benchmark by its
-parameters (a range is `low..high`), and takes the median, mean, least or most of them.
+parameters (a range is `low..high`), and takes the median, mean, least or most of them. Two sides
+may differ by `tolerance`, for the physical `reason`.
 """
 
 import csv
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from strata.model.units import quantity
 from strata.run import Row, Run
-from strata.run.files import read_utf8
+from strata.run.files import resource
 
 PICKS: dict[str, Callable[[list[float]], float]] = {
     "median": statistics.median, "mean": statistics.fmean, "min": min, "max": max,
 }  # fmt: skip
 
+Pair = Mapping[str, Any]
+"""A line of `agreement.csv`."""
 
-class Side(NamedTuple):
-    """The rows of one side of a pair: of a benchmark at these `params`, those quantities."""
 
-    benchmark: str
-    params: tuple[str, ...]
-    pick: str
-    quantities: tuple[str, ...]
+@cache
+def pairs() -> Sequence[Pair]:
+    """The pairs of `agreement.csv`."""
+    return [*csv.DictReader(resource("strata.model", "agreement.csv").splitlines())]
 
-    def value(self, run: Run) -> tuple[float, str] | None:
-        """The value and its unit; None without a valid row."""
-        rows = [
-            row
-            for row in run.of(self.benchmark)
-            if row.valid and row.provenance == "timed" and row.quantity in self.quantities
-            if all(_matches(row, param) for param in self.params)
-        ]
-        return (PICKS[self.pick]([row.value for row in rows]), rows[0].unit) if rows else None
+
+def _value(run: Run, side: str, picked: str) -> tuple[float, str] | None:
+    """The value of a side and its unit; None without a valid row."""
+    benchmark, *params = side.split()
+    pick, *quantities = picked.split()
+    rows = [
+        row
+        for row in run.valid(benchmark)
+        if row.provenance == "timed" and row.quantity in quantities
+        if all(_matches(row, param) for param in params)
+    ]
+    return (PICKS[pick]([row.value for row in rows]), rows[0].unit) if rows else None
 
 
 def _matches(row: Row, param: str) -> bool:
@@ -48,84 +51,37 @@ def _matches(row: Row, param: str) -> bool:
     return int(low) <= number and (not high or number <= int(high))
 
 
-class Pair(NamedTuple):
-    """Two sides that may differ by `tolerance`, and the physical reason for it."""
+def agreements(run: Run) -> Sequence[Pair]:
+    """The pairs of which a run has both sides: in `words`, and how `far` they differ.
 
-    name: str
-    backend: str
-    first: Side
-    second: Side
-    tolerance: float
-    reason: str
-
-
-class Agreement(NamedTuple):
-    """What a run has for a pair; `difference` is relative to the first side."""
-
-    pair: Pair
-    first: float
-    second: float
-    unit: str
-
-    @property
-    def difference(self) -> float:
-        """Of the second side, relative to the first."""
-        return self.second / self.first - 1
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the difference is within the tolerance."""
-        return abs(self.difference) <= self.pair.tolerance
-
-    def __str__(self) -> str:
-        """Both values with their benchmarks, the difference and the tolerance."""
-        first, second = self.pair.first.benchmark, self.pair.second.benchmark
-        return (
-            f"{self.pair.name}: {quantity(self.first, self.unit)} by {first}, "
-            f"{quantity(self.second, self.unit)} by {second}: {self.difference:+.1%} "
-            f"(tolerance {self.pair.tolerance:.0%}: {self.pair.reason})"
-        )
-
-
-@cache
-def pairs() -> tuple[Pair, ...]:
-    """The pairs of `agreement.csv`."""
-    lines = csv.DictReader(read_utf8(Path(__file__).with_name("agreement.csv")).splitlines())
+    Relative to the tolerance: beyond 1 they disagree.
+    """
     found = []
-    for line in lines:
-        first, second = (_side(line[side], line[f"{side}_rows"]) for side in ("first", "second"))
-        tolerance, reason = float(line["tolerance"]), line["reason"]
-        found.append(Pair(line["quantity"], line["backend"], first, second, tolerance, reason))
-    return tuple(found)
-
-
-def _side(rows: str, values: str) -> Side:
-    benchmark, *params = rows.split()
-    pick, *quantities = values.split()
-    return Side(benchmark, tuple(params), pick, tuple(quantities))
-
-
-def agreements(run: Run) -> Iterator[Agreement]:
-    """The pairs of which a run has both sides."""
     for pair in pairs():
-        if pair.backend == run.context.backend:
-            first, second = pair.first.value(run), pair.second.value(run)
-            if first and second and first[0] > 0:
-                yield Agreement(pair, first[0], second[0], first[1])
+        first, second = (_value(run, pair[s], pair[f"{s}_rows"]) for s in ("first", "second"))
+        if pair["backend"] == run.context.backend and first and second and first[0] > 0:
+            difference, tolerance = second[0] / first[0] - 1, float(pair["tolerance"])
+            one, other = (pair[side].split()[0] for side in ("first", "second"))
+            words = (
+                f"{pair['quantity']}: {quantity(*first)} by {one}, "
+                f"{quantity(second[0], first[1])} by {other}: {difference:+.1%} "
+                f"(tolerance {tolerance:.0%}: {pair['reason']})"
+            )
+            found.append({**pair, "words": words, "far": abs(difference) / tolerance})
+    return found
 
 
 def disagreements(run: Run) -> tuple[str, ...]:
     """A line for each pair that differs by more than its tolerance."""
-    return tuple(f"{found}" for found in agreements(run) if not found.agrees)
+    return tuple(pair["words"] for pair in agreements(run) if pair["far"] > 1)
 
 
 def sentence(run: Run) -> str:
     """How many pairs agree, and those that do not; empty for a run without pairs."""
-    found = tuple(agreements(run))
+    found, apart = agreements(run), disagreements(run)
     if not found:
         return ""
-    apart = disagreements(run)
-    nearest = max(found, key=lambda pair: abs(pair.difference) / pair.pair.tolerance)
+    nearest = max(found, key=lambda pair: float(pair["far"]))["words"]
     rest = f"not: {'; '.join(apart)}" if apart else f"nearest to its tolerance: {nearest}"
     count = f"{len(found) - len(apart)} of {len(found)}"
     return f"Agreement: {count} quantities that two benchmarks measure agree; {rest}."

@@ -152,17 +152,13 @@ def footprint(row: Row) -> int:
 class Reach(NamedTuple):
     """The reach of the TLB.
 
-    `row` is the last load of the first plateau; `last` that of the longest chain, the same row if
-    no chain was long enough for a knee.
+    `row` is the last load of the first plateau, of a chain of so many `bytes`; `last` that of the
+    longest chain, the same row if no chain was long enough for a knee.
     """
 
     row: Row
     last: Row
-
-    @property
-    def bytes(self) -> int:
-        """The footprint of `row`."""
-        return footprint(self.row)
+    bytes: int
 
 
 def tlb_reach(run: Run) -> Reach | None:
@@ -174,7 +170,8 @@ def tlb_reach(run: Run) -> Reach | None:
     walked = {footprint(row): row for row in sorted(rows, key=footprint) if footprint(row)}
     chains = [*walked.values()]
     found = plateaus.find([*map(float, walked)], [row.value for row in chains])
-    return Reach(chains[found[0].stop], chains[-1]) if found else None
+    row = chains[found[0].stop] if found else None
+    return Reach(row, chains[-1], footprint(row)) if row else None
 
 
 def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:

@@ -5,12 +5,15 @@ follows from the other by the driver's clock.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from strata.model.cases import CaseRows, by_case
 from strata.model.text import Cited, Sentence, cited, joined
 from strata.model.units import quantity
-from strata.run import Row, Run, grouped, params_text
+from strata.run import Row, Run, finite, params_text, tidy
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 METHOD = "clock64_over_globaltimer"
 MIXES: Mapping[str, str] = {
@@ -23,86 +26,61 @@ MIXES: Mapping[str, str] = {
     "fma_tensor_mufu": "these + powers of two",
 }
 """The mixes of `clock_under_load`, as a list of them has them, in its order."""
+FEW = 3
+"""Cases of a benchmark that a sentence names."""
 
 
-class Slow(NamedTuple):
-    """A case whose kernel ran at a lower clock than the driver reported, in Hz."""
-
-    row: Row
-    driver: float
-
-    @property
-    def below(self) -> float:
-        """The relative difference."""
-        return 1 - self.row.value / self.driver
-
-
-def below_the_drivers(run: Run) -> Sequence[Slow]:
-    """Valid kernel clocks that are below the driver's by more than the bound.
+def below_the_drivers(run: Run) -> "pd.DataFrame":
+    """Valid kernel clocks below that of the `driver` by more than the bound, relative to it.
 
     A case records what the driver reported meanwhile; cases of older runs do not, and must be below
     the values reported before and after the run.
     """
     both = (run.context.clocks_before, run.context.clocks_after)
-    around = [clock for facts in both if (clock := _hertz(facts, "sm_clock_hz"))]
+    around = [clock for facts in both if (clock := finite(facts.get("sm_clock_hz"))) and clock > 0]
+    of_case = {case.id: finite(case.facts.get("driver_clock_hz")) for case in run.cases}
+    rows = (row for row in run.rows if (row.quantity, row.method) == ("core_clock", METHOD))
+    clocks = tidy(row for row in rows if row.valid)
     of_run = min(around) if len(around) == 2 else None
-    of_case = {case.id: _hertz(case.facts, "driver_clock_hz") for case in run.cases}
-    bound = run.context.bounds["driver_clock"].value
-    clocks = (r for r in run.rows if r.valid and (r.quantity, r.method) == ("core_clock", METHOD))
-    slow = (Slow(row, of_case.get(row.case) or of_run or 0) for row in clocks)
-    return [one for one in slow if one.driver and one.below > bound]
+    drivers = [clock if (clock := of_case[row]) and clock > 0 else of_run for row in clocks.case]
+    clocks["driver"] = drivers
+    clocks = clocks.astype({"driver": float})
+    clocks["below"] = 1 - clocks.value / clocks.driver
+    return clocks[clocks.below > run.context.bounds["driver_clock"].value]
 
 
-def _hertz(facts: Mapping[str, Any], name: str) -> float | None:
-    value = facts.get(name)
-    return float(value) if isinstance(value, int | float) and value > 0 else None
-
-
-def loads(run: Run) -> Sequence[CaseRows]:
-    """The cases of `clock_under_load`, by mix and by duration of the load."""
-    cases = [one for one in by_case(run.of("clock_under_load")) if one.row("core_clock")]
-    known = [one for one in cases if one.text("mix") in MIXES]
-    order = list(MIXES).index
-    return sorted(known, key=lambda one: (order(one.text("mix")), seconds(one)))
-
-
-def seconds(one: CaseRows) -> float:
+def _seconds(case: CaseRows) -> float:
     """The duration of the load before the first sample; 0 if the case lacks it."""
     try:
-        return float(one.text("seconds", "0"))
+        return float(case.text("seconds", "0"))
     except ValueError:
         return 0.0
 
 
 def sentences(run: Run) -> Iterator[Sentence]:
     """The clock under each load, and the cases that ran below the driver's clock."""
-    last = {one.text("mix"): one for one in loads(run)}  # the longest of each mix
+    loads = sorted(by_case(run.of("clock_under_load")), key=_seconds)
+    last = {case.text("mix"): case for case in loads if case.row("core_clock")}
     parts: list[Sentence] = []
-    for mix, one in last.items():
-        clock, power = one.row("core_clock"), one.row("power")
+    for mix in filter(last.__contains__, MIXES):
+        clock, power = last[mix].row("core_clock"), last[mix].row("power")
         if clock and clock.valid:
             drawn: Sentence = (" at ", cited(power)) if power and power.valid else ()
             parts.append((f"{MIXES[mix]} ", cited(clock), *drawn))
     if parts:
         yield ("Clock of the SMs under load: ", *joined(parts), ".")
-    if slow := below_the_drivers(run):
+    slow = below_the_drivers(run).groupby("benchmark", sort=False)
+    if named := [_listed([*rows.sort_values("value")["_row"]]) for _, rows in slow]:
         yield (
             "SMs ran more than two per cent below the clock that the driver reported in ",
-            *joined(
-                [_listed(one) for one in grouped(slow, lambda one: one.row.benchmark).values()]
-            ),
-            (
-                ": their cycles and seconds hold, but limits at the driver's clock were out of "
-                "reach."
-            ),
+            *joined(named),
+            ": their cycles and seconds hold, but limits at the driver's clock were out of reach.",
         )
 
 
-def _listed(slow: Sequence[Slow]) -> Sentence:
-    few = 3
-    name = slow[0].row.benchmark
-    rows = [one.row for one in sorted(slow, key=lambda one: one.row.value)]
-    if len(rows) > few:
+def _listed(rows: Sequence[Row]) -> Sentence:
+    name = rows[0].benchmark
+    if len(rows) > FEW:
         many = Cited(f"{len(rows)} cases", rows[0])
         return (many, f" of {name} (", cited(rows[0]), " to ", cited(rows[-1]), ")")
     parts: list[str | Cited] = []

@@ -6,7 +6,7 @@ missing, with the reason.
 
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from strata.model import atlas
 from strata.model.cases import only_noisy
@@ -81,48 +81,34 @@ class Level(NamedTuple):
 
 
 class Hierarchy(NamedTuple):
-    """The levels of the device of a run, nearest first."""
+    """The levels of the `device` of a run, nearest first: it has many SMs or cores (`core`).
+
+    `measured`: whether any level of the device itself was.
+    """
 
     run: Run
     levels: tuple[Level, ...]
-
-    @property
-    def core(self) -> str:
-        """What a device has many of: SMs or cores."""
-        return "core" if self.run.context.backend == "host" else "SM"
-
-    @property
-    def device(self) -> str:
-        """The name of the device."""
-        return self.run.context.device.name
+    core: str
+    device: str
+    measured: bool
 
     def numbers(self, name: str) -> Mapping[str, Number]:
         """The numbers of a level; none if the device has no such level."""
         return next((level.numbers for level in self.levels if level.name == name), {})
 
-    @property
-    def measured(self) -> bool:
-        """Whether any level of the device itself was measured."""
-        own = (one for one in self.levels if one.depth is not None)
-        return any(n.source == "measured" for one in own for n in one.numbers.values())
-
 
 def hierarchy(run: Run) -> Hierarchy:
     """The levels of a GPU, of host memory and of its peer; or of a CPU."""
-    of = _Levels(run)
-    return Hierarchy(run, tuple(of.gpu() if run.context.backend == "cuda" else of.cpu()))
+    found, gpu = _Levels(run), run.context.backend == "cuda"
+    levels = tuple(found.gpu() if gpu else found.cpu())
+    own = (number for one in levels if one.depth is not None for number in one.numbers.values())
+    measured = any(number.source == "measured" for number in own)
+    return Hierarchy(run, levels, "SM" if gpu else "core", run.context.device.name, measured)
 
 
-def _level(
-    name: str,
-    title: str,
-    depth: int | None,
-    *numbers: Number,
-    part_of: str = "",
-    each: bool = False,
-) -> Level:
-    in_order = {one.what: one for one in sorted(numbers, key=lambda one: [*WHAT].index(one.what))}
-    return Level(name, title, depth, in_order, part_of, each)
+def _level(name: str, title: str, depth: int | None, *numbers: Number, **of: Any) -> Level:
+    in_order = sorted(numbers, key=lambda number: [*WHAT].index(number.what))
+    return Level(name, title, depth, {number.what: number for number in in_order}, **of)
 
 
 class _Sought(NamedTuple):
@@ -204,13 +190,12 @@ class _Levels:
         """Latency, and the best bandwidth: per core, in total, and relative to the limit."""
         space, *window = self.windows[level]
         load = _Sought(atlas.CHASE, {"space": space, "cores": "one"}, (window[0], window[1]))
-        one = self.latencies.get(level)
+        one, best = self.latencies.get(level), self.bandwidths.get(level)
         if one and one.over:
             yield self.number("cycles", one.over, load, "load_cycles")
             yield _time(one.over, self.clock(one.over))
         else:
             yield from self.loads(one, load)
-        best = self.bandwidths.get(level)
         read = _Sought("bandwidth", {"level": level, "operation": "read"})
         yield self.per_core(best, read)
         yield (found := self.number("bandwidth", best and best.row, read, "bandwidth"))
@@ -252,10 +237,8 @@ class _Levels:
         if beyond := self.l2 and self.l2.beyond:
             why = f"memory serves {100 * beyond.share:.0f} % of the loads"
             yield _found("half_l2", beyond.row)._replace(why=why)
-            for what, row in (("half_first", beyond.first), ("half_last", beyond.last)):
-                bytes_ = atlas.footprint(row)
-                why = f"the {'shortest' if row is beyond.first else 'longest'} such chain"
-                yield Number(what, size(bytes_), float(bytes_), "measured", row, why)
+            yield _walked("half_first", beyond.first, "the shortest such chain")
+            yield _walked("half_last", beyond.last, "the longest such chain")
 
     def loads(self, one: atlas.Latency | None, sought: _Sought, kind: str = "") -> Iterator[Number]:
         yield self.number("cycles", one and one.row, sought, f"load_cycles{kind}")
@@ -283,10 +266,9 @@ class _Levels:
 
     def reach(self) -> Number:
         """The reach of the TLB, or a lower bound."""
-        if not (found := atlas.tlb_reach(self.run)):
-            return self.number(
-                "reach", None, _Sought("tlb", {"allocation": "malloc"}), "load_cycles"
-            )
+        found, sought = atlas.tlb_reach(self.run), _Sought("tlb", {"allocation": "malloc"})
+        if not found:
+            return self.number("reach", None, sought, "load_cycles")
         text, why = size(found.bytes), "the longest chain before loads get slower"
         if found.row is found.last:
             text, why = f"≥{SPACE}{text}", "no knee: no longer chain could be walked"
@@ -304,17 +286,15 @@ class _Levels:
             return _missing(what, why, "noisy" if only_noisy(bad) else "invalid", bad)
         cases = [case for case in run.cases if case.benchmark == benchmark]
         here = [case for case in cases if fits(case.params)]
-        unmeasured = [case for case in here or cases if case.status != "measured"]
-        if unmeasured and (here or len(unmeasured) == len(cases)):
-            left = unmeasured[0]
-            return _missing(what, f"{left.status}: {left.reason}", left.status)
+        left = [case for case in here or cases if case.status != "measured"]
+        if left and (here or len(left) == len(cases)):
+            return _missing(what, f"{left[0].status}: {left[0].reason}", left[0].status)
         if any(f"/{benchmark}/" in case for case in run.pending):
             return _missing(what, "the run has not come to it", "pending")
-        if not cases:
-            why = f"{benchmark} is not in this sweep"
-        else:
-            why = f"{benchmark} has no such {'row' if here else 'case here'}"
-        return _missing(what, why, "no row" if here else f"not in {run.context.sweep.name}")
+        if here:
+            return _missing(what, f"{benchmark} has no such row", "no row")
+        why = "has no such case here" if cases else "is not in this sweep"
+        return _missing(what, f"{benchmark} {why}", f"not in {run.context.sweep.name}")
 
 
 def _found(what: str, row: Row) -> Number:
@@ -363,7 +343,11 @@ def _time(row: Row, clock: Row | None) -> Number:
     return Number("time", f"≈{SPACE}{quantity(seconds, 's')}", seconds, "measured", row, how)
 
 
+def _walked(what: str, row: Row, why: str) -> Number:
+    bytes_ = atlas.footprint(row)
+    return Number(what, size(bytes_), float(bytes_), "measured", row, why)
+
+
 def _reached(what: str, reach: Reach) -> Number:
-    last, after = map(atlas.footprint, reach)
-    why = f"the last chain at the latency of L2; {size(after)} no longer fit"
-    return Number(what, used(reach.last), float(last), "measured", reach.last, why)
+    why = f"the last chain at the latency of L2; {size(atlas.footprint(reach.next))} no longer fit"
+    return _walked(what, reach.last, why)._replace(text=used(reach.last))

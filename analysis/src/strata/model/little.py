@@ -51,8 +51,3 @@ def cores(rows: Sequence[Row]) -> int | None:
     count = median(counts) if counts else 0
     whole = round(count)
     return whole if whole and abs(count / whole - 1) <= CLOSE else None
-
-
-def allowed(bytes_in_flight: float, latency: Latency) -> float:
-    """The maximum bandwidth in B/s with `bytes_in_flight` on the whole chip."""
-    return bytes_in_flight / latency.seconds

@@ -1,4 +1,4 @@
-"""Plateaus and knees of a curve that climbs in steps, such as latency against footprint.
+"""Plateaus of a curve that climbs in steps, such as latency against footprint.
 
 A stretch is flat if its points are within `tolerance` of each other. The longest flat stretch is a
 plateau, then the longest on its left and right, and so on. Neighbours whose levels differ by less

@@ -12,22 +12,14 @@ TIMER_TOLERANCE = BOUNDS["timer"]
 class Agreement(NamedTuple):
     """One quantity of one case by a clock in the kernel (`reference`) and by another method.
 
-    `level` is that of the timed access, empty without one.
+    `level` is that of the timed access, empty without one; `ratio` is of the other method to it.
     """
 
     level: str
     reference: Row
     other: Row
-
-    @property
-    def ratio(self) -> float:
-        """The other method over the reference; 1 when they agree."""
-        return self.other.value / self.reference.value
-
-    @property
-    def valid(self) -> bool:
-        """Whether both rows are valid."""
-        return self.reference.valid and self.other.valid
+    ratio: float
+    valid: bool
 
 
 def agreements(rows: Sequence[Row]) -> tuple[Agreement, ...]:
@@ -35,13 +27,12 @@ def agreements(rows: Sequence[Row]) -> tuple[Agreement, ...]:
 
     In the order of the rows.
     """
-    in_kernel = [row for row in rows if row.method in CLOCKS and row.value > 0]
-    clocks = {(row.case, row.quantity): row for row in reversed(in_kernel)}
-    timed = {row.quantity for row in in_kernel}
-    return tuple(
-        Agreement(row.text("residency", row.text("level", "")), clock, row)
-        for row in rows
-        if row.quantity in timed
-        if (clock := clocks.get((row.case, row.quantity)))
-        if row is not clock and row.unit == clock.unit
-    )
+    in_kernel = (row for row in reversed(rows) if row.method in CLOCKS and row.value > 0)
+    clocks = {(row.case, row.quantity): row for row in in_kernel}
+    found = []
+    for row in rows:
+        clock = clocks.get((row.case, row.quantity), row)
+        if row is not clock and row.unit == clock.unit:
+            level, ratio = row.text("residency", row.text("level", "")), row.value / clock.value
+            found.append(Agreement(level, clock, row, ratio, clock.valid and row.valid))
+    return tuple(found)

@@ -6,6 +6,7 @@ with known errors.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,6 @@ import numpy.typing as npt
 from strata.model.cases import by_case
 from strata.model.names import rank
 from strata.run import Row, grouped
-from strata.run.statistics import Interval
 
 MEMORIES = ("pageable", "pinned", "mapped")
 DIRECTIONS = ("to_device", "to_host", "both")
@@ -24,41 +24,50 @@ CONFIDENCE = 0.95
 LEAST_POINTS = 4
 """Two numbers are fitted, and the rest must show how well they are known."""
 
-RESAMPLES = 2000
-
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, str, int, str]
 """Memory, direction, pieces, packing: what a line is fitted for."""
 
 
+class Interval(NamedTuple):
+    """A closed interval."""
+
+    low: float
+    high: float
+
+
 class Line(NamedTuple):
-    """Seconds, and seconds per byte, with 95 % intervals; and the fitted points."""
+    """Seconds, and seconds per byte, with 95 % intervals; the covariance of beta and alpha."""
 
     alpha: float
     beta: float
     alpha_interval: Interval
     beta_interval: Interval
+    covariance: Floats
     sizes: tuple[float, ...]
-    seconds: tuple[float, ...]
 
     def at(self, size: float) -> float:
         """Seconds of a transfer of `size` bytes by this line."""
         return self.alpha + self.beta * size
 
 
+def _student(freedom: int) -> float:
+    from scipy.stats import t  # slow to import
+
+    return float(t.ppf((1 + CONFIDENCE) / 2, freedom))
+
+
 def fit(sizes: Sequence[float], seconds: Sequence[float]) -> Line | None:
     """The line through transfers, with Student's intervals; None for too few sizes."""
-    from scipy.stats import t as student  # slow to import
-
     x, t = np.asarray(sizes, dtype=np.float64), np.asarray(seconds, dtype=np.float64)
     if len(np.unique(x)) < LEAST_POINTS or np.any(t <= 0) or np.any(x <= 0):
         return None
     best, covariance = np.polyfit(x, t, 1, w=1 / t, cov=True)
-    reach = student.ppf((1 + CONFIDENCE) / 2, len(x) - 2) * np.sqrt(np.diag(covariance))
+    reach = _student(len(x) - 2) * np.sqrt(np.diag(covariance))
     beta, alpha = best.tolist()
     low, high = (best - reach).tolist(), (best + reach).tolist()
     intervals = Interval(low[1], high[1]), Interval(low[0], high[0])
-    return Line(alpha, beta, *intervals, tuple(x.tolist()), tuple(t.tolist()))
+    return Line(alpha, beta, *intervals, covariance, tuple(x.tolist()))
 
 
 def held_out(sizes: Iterable[int]) -> frozenset[int]:
@@ -77,44 +86,25 @@ class BreakEven(NamedTuple):
     interval: Interval
 
 
-def _crossing(alpha: Floats, beta: Floats) -> Floats:
-    """Where a line falls below another, `alpha` cheaper to start and `beta` dearer per byte.
-
-    0 if everywhere, infinite if nowhere.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cases = [(alpha > 0) & (beta > 0), alpha > 0, beta >= 0]
-        return np.select(cases, [alpha / beta, np.inf, 0.0], np.nan)
-
-
-def _resampled(line: Line, generator: np.random.Generator) -> Floats:
-    """Bootstrap: betas and alphas of the fitted points with resampled errors (by leverage)."""
-    x, t = np.asarray(line.sizes), np.asarray(line.seconds)
-    fitted = line.alpha + line.beta * x
-    matrix = np.column_stack([1 / t, x / x.max() / t])
-    leverage = np.clip(np.diag(matrix @ np.linalg.pinv(matrix)), 0, 1 - 1e-9)
-    errors = (t / fitted - 1) / np.sqrt(1 - leverage)
-    errors -= errors.mean()
-    dealt = fitted * (1 + generator.choice(errors, size=(RESAMPLES, len(x))))
-    return np.polyfit(x, dealt.T, 1, w=1 / np.abs(fitted))
-
-
 def break_even(many: Line, packed: Line) -> BreakEven | None:
     """The size above which many small copies are cheaper than packing; None if there is none.
 
-    Packing has lower fixed costs and higher costs per byte. The interval is from resampled lines.
+    Packing has lower fixed costs and higher costs per byte. The interval has the sizes at which
+    the difference of the lines is not significant (Fieller 1954).
     """
-    starts, bytes_ = np.array(many.alpha - packed.alpha), np.array(packed.beta - many.beta)
-    size = float(_crossing(starts, bytes_))
-    if not 0 < size < np.inf:
+    start, per_byte = many.alpha - packed.alpha, packed.beta - many.beta
+    if start <= 0 or per_byte <= 0:
         return None
-    generator = np.random.default_rng(1)
-    difference = _resampled(many, generator) - _resampled(packed, generator)
-    sizes = _crossing(difference[1], -difference[0])
-    # Order statistics without interpolation, since some may be infinite.
-    ends = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
-    low, high = np.quantile(sizes[~np.isnan(sizes)], ends, method="nearest").tolist()
-    return BreakEven(size, Interval(min(low, size), max(high, size)))
+    (slope, both), (_, offset) = (many.covariance + packed.covariance).tolist()
+    student = _student(len(many.sizes) + len(packed.sizes) - 4) ** 2
+    # The roots of (start - per_byte * size)² = student * its variance.
+    square = per_byte**2 - student * slope
+    half = start * per_byte + student * both
+    rest = start**2 - student * offset
+    root = sqrt(max(0.0, half**2 - square * rest))
+    low = rest / (half + root) if half + root > 0 else 0.0
+    high = (half + root) / square if square > 0 else inf
+    return BreakEven(start / per_byte, Interval(max(0.0, low), high))
 
 
 # --- from rows ------------------------------------------------------------------------------------

@@ -5,25 +5,19 @@ missing in the source. `bibliography()` returns the sources, `cite` the citation
 """
 
 from strata.reference._bibliography import (
+    ReferenceTableError,
     Source,
     bibliography,
     bibtex,
     cite,
+    folder,
     read_bibliography,
     source,
 )
-from strata.reference._files import ReferenceTableError, Span, folder, read
 from strata.reference._tables import (
-    Gpu,
-    Origin,
+    LATENCY,
     Published,
-    PublishedBandwidth,
-    PublishedFstat,
-    PublishedGeometry,
-    PublishedInstruction,
-    PublishedLatency,
-    PublishedRate,
-    PublishedSearch,
+    Span,
     bandwidths,
     fstat,
     geometries,
@@ -33,4 +27,5 @@ from strata.reference._tables import (
     latencies,
     nbody,
     neighbours,
+    read,
 )

@@ -1,7 +1,8 @@
 """The bibliography: sources of published figures, and papers whose methods are used.
 
 Pybtex reads `sources.bib` and formats its entries. The number of a source is its alphabetical
-position.
+position. A wheel has the folder of published figures as `strata.reference.data`; in a checkout it
+is found relative to this file.
 """
 
 from __future__ import annotations
@@ -9,15 +10,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from strata.reference._files import MARK, MEND, ReferenceTableError, folder
-from strata.run import RunError
-from strata.run.files import read_utf8
+from strata.run import RunError, read_text
 
 if TYPE_CHECKING:
     from pybtex.database import Entry
+
+
+MARK = "sources.bib"
+"""The file by which the folder is known."""
+CHECKOUT = Path(__file__).resolve().parents[4] / "results" / "reference"
+MEND = "take the file from the repository (results/reference), or install the package again"
+
+
+class ReferenceTableError(RunError):
+    """An unusable table of published figures; its text is one line."""
+
+
+@cache
+def folder() -> Path:
+    """The folder of the tables: the package's copy in a wheel, otherwise the repository's."""
+    packaged = Path(str(files("strata.reference"))) / "data"
+    for place in (packaged, CHECKOUT):
+        if (place / MARK).is_file():
+            return place
+    found, expected = "no folder of published figures", f"{MARK} there or in {packaged}"
+    raise ReferenceTableError(CHECKOUT, found=found, expected=expected, mend=MEND)
 
 
 class Source(NamedTuple):
@@ -37,13 +58,13 @@ def read_bibliography(path: Path) -> tuple[Source, ...]:
     from pybtex.style.formatting.plain import Style
 
     try:
-        entries = parse_string(read_utf8(path), "bibtex").entries.values()
+        entries = parse_string(read_text(path), "bibtex").entries.values()
         texts = {one.key: one.text.render(Backend()) for one in Style().format_entries(entries)}
         for entry in entries:
             if entry.type == "incollection" and (note := entry.fields.get("note")):
                 texts[entry.key] += f" {note}."  # which the style lacks
     # AttributeError: a kind that the style lacks.
-    except (AttributeError, OSError, UnicodeDecodeError, RunError, PybtexError) as error:
+    except (AttributeError, RunError, PybtexError) as error:
         found, expected = " ".join(f"{error}".split()), "entries of BibTeX, every key once"
         raise ReferenceTableError(path, found=found, expected=expected, mend=MEND) from error
     numbered = enumerate(sorted(entries, key=_order), start=1)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from strata import reference
-from strata.reference import Published, PublishedBandwidth, PublishedInstruction
+from strata.reference import Published
 from strata.run import Row
 
 GENERATIONS = (
@@ -127,7 +127,7 @@ _THE_VENDORS = "jia2018volta"
 """Its GiB/s may be the vendors' GB/s."""
 
 
-def _comparable(one: PublishedBandwidth) -> tuple[str, float] | None:
+def _comparable(one: Published) -> tuple[str, float] | None:
     """Its panel, and its value in the unit of the panel; None if it cannot be compared."""
     gpu = {gpu.gpu: gpu for gpu in reference.gpus()}.get(_PINS.get(one.gpu, one.gpu))
     if one.level != "dram":
@@ -205,7 +205,7 @@ class Compared(NamedTuple):
 
     name: str
     own: Row
-    others: tuple[PublishedInstruction, ...]
+    others: tuple[Published, ...]
 
 
 def own_cost(rows: Iterable[Row], operation: str, *, chain: bool) -> Row | None:

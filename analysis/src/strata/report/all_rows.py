@@ -13,6 +13,8 @@ from operator import attrgetter
 
 from strata.run import Row, params_text
 
+ENDS = {"low": "ci_low", "high": "ci_high", "least": "minimum", "most": "maximum"}
+
 
 def spans(places: Iterable[int]) -> str:
     """Places from 0 as numbers from 1, in order, with runs joined: `3-7,12`."""
@@ -48,10 +50,7 @@ def pack(rows: Sequence[Row], shown: Callable[[str], str] = str) -> str:
         "note": [notes.setdefault((row.valid, row.reasons), len(notes)) for row in rows],
         "n": [row.samples for row in rows],
         "value": [_short(row.value) for row in rows],
-        "low": [_short(row.ci_low) for row in several],
-        "high": [_short(row.ci_high) for row in several],
-        "least": [_short(row.minimum) for row in several],
-        "most": [_short(row.maximum) for row in several],
+        **{key: [_short(getattr(row, end)) for row in several] for key, end in ENDS.items()},
         "heads": list(heads),
         "notes": [(sound, shown(why)) for sound, why in notes],
     }

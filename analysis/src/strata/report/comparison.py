@@ -17,16 +17,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
-from markupsafe import Markup
 from msgspec.structs import replace as changed
 
 from strata import figures
 from strata.compare import devices, words
 from strata.compare.changes import Comparison
 from strata.compare.output import sections
-from strata.compare.sections import Section, latex, markdown
+from strata.compare.sections import latex, markdown
 from strata.figures import _compare_changes, _compare_devices
-from strata.figures._drawing import Picture, Spot, hits, picture
+from strata.figures._cache import Picture, Spot
+from strata.figures._drawing import hits, picture
 from strata.figures._plot import FORMATS, Plot, published
 from strata.model import plain
 from strata.model.units import quantity
@@ -37,17 +37,6 @@ from strata.run import Row, Run
 from strata.run.files import write_files
 from strata.run.private import without_paths
 from strata.run.rows import Places
-
-
-def _runs(found: Sequence[Comparison], beside: devices.Devices | None) -> Sequence[Run]:
-    return beside.runs if beside else (found[0].before, *(one.after for one in found))
-
-
-def _of_each(runs: Sequence[Run]) -> Iterator[tuple[Plot, pd.DataFrame]]:
-    """The figures of single runs that show several side by side, with their data."""
-    for figure in figures.discover():
-        if figure.beside and not (data := figure.beside(runs)).empty:
-            yield figure, data
 
 
 def _key(row: Row) -> tuple[str, ...]:
@@ -67,6 +56,18 @@ def _rows(spots: Iterable[Spot], found: Sequence[Comparison]) -> Mapping[tuple[s
     return dict(sorted(rows.items()))  # so that those of a case follow each other
 
 
+def _plots(
+    found: Sequence[Comparison], beside: devices.Devices | None, runs: Sequence[Run]
+) -> Iterator[tuple[Plot, pd.DataFrame]]:
+    """The figures of changes and of devices, and those of single runs that show several."""
+    plots = [_compare_changes.plot_of(found)] if found else []
+    plots += _compare_devices.plots_of(beside) if beside else []
+    drawn = [(plot, plot.data(runs[0])) for plot in plots]
+    several = runs if beside else (found[0].before, *(one.after for one in found))
+    drawn += [(plot, plot.beside(several)) for plot in figures.discover() if plot.beside]
+    return ((plot, data) for plot, data in drawn if not data.empty)
+
+
 def write(
     found: Sequence[Comparison], beside: devices.Devices | None, out: Path, *, headings: bool = True
 ) -> None:
@@ -77,49 +78,34 @@ def write(
     """
     of = {run.context.run: run for one in found for run in (one.before, one.after)}
     runs = beside.runs if beside else [*of.values()]
-    parts = sections(found, beside)
-    files: dict[str, bytes] = {}
-    drawings: list[tuple[str, str, Picture]] = []
-
-    def told(stem: str, data: bytes, parts: Sequence[Section]) -> None:
-        files[f"{stem}.csv"] = data
-        for kind, text in (("md", markdown), ("tex", latex)):
-            files[f"{stem}.{kind}"] = "\n".join(map(text, parts)).encode()
-
-    def plotted(plot: Plot, data: pd.DataFrame) -> None:
+    parts, files = sections(found, beside), dict[str, bytes]()
+    if found:
+        files |= {"families.csv": words.families_data(found), "compare.csv": words.data(found)}
+    if beside:
+        files["devices.csv"] = devices.data(beside)
+    for stem, of_stem in (("compare", parts[: len(found)]), ("devices", parts[len(found) :])):
+        for kind, write_as in (("md", markdown), ("tex", latex)) if of_stem else ():
+            files[f"{stem}.{kind}"] = "\n".join(map(write_as, of_stem)).encode()
+    drawings: dict[str, tuple[str, Picture]] = {}
+    for plot, data in _plots(found, beside, runs):
+        if plot.beside:
+            files[f"{plot.name}.csv"] = published(data)
         with attempt(f"The figure {plot.name!r}"):
             made = picture(plot, data, runs, FORMATS, headings=headings)
-            files.update({f"{plot.name}.{kind}": file for kind, file in made.files.items()})
-            drawings.append((plot.name, plot.title, made))
-
-    of_figures: list[Plot] = []
-    if found:
-        files["families.csv"] = words.families_data(found)
-        told("compare", words.data(found), parts[: len(found)])
-        of_figures.append(_compare_changes.plot_of(found))
-    if beside:
-        told("devices", devices.data(beside), parts[-1:])
-        of_figures += _compare_devices.plots_of(beside)
-    for plot in of_figures:
-        if not (data := plot.data(runs[0])).empty:
-            plotted(plot, data)
-    for plot, data in _of_each(_runs(found, beside)):
-        files[f"{plot.name}.csv"] = published(data)
-        plotted(plot, data)
-    templates = environment()
-    templates.filters["plain"] = plain
-    page = templates.get_template("compare.html.j2")
-    rows = _rows((spot for *_, made in drawings for spot in made.spots), found)
-    places, shown = Places([*rows.values()]), dict[str, Markup]()
-    for stem, title, made in drawings:
+            files |= {f"{plot.name}.{kind}": file for kind, file in made.files.items()}
+            drawings[plot.name] = plot.title, made
+    rows = _rows((spot for _, made in drawings.values() for spot in made.spots), found)
+    places, shown = Places([*rows.values()]), {}
+    for stem, (title, made) in drawings.items():
         known = [
             one._replace(shown=rows[_key(one.shown)]) if isinstance(one.shown, Row) else one
             for one in made.spots
         ]
-        where = hits(known, made.height, places)
-        shown[stem] = inline_svg(made.inline, f"{stem}-", title, where)
+        shown[stem] = inline_svg(made.inline, f"{stem}-", title, hits(known, made.height, places))
     first = shown.pop("hierarchy_map", None) if beside else None  # how devices differ, at a glance
-    text = page.render(
+    templates = environment()
+    templates.filters["plain"] = plain
+    text = templates.get_template("compare.html.j2").render(
         title="Strata: comparison", parts=parts, first=first, drawings=[*shown.values()],
         rows=len(rows), packed=all_rows.pack([*rows.values()], without_paths),
     )  # fmt: skip

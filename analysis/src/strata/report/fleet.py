@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from markupsafe import Markup
 
 from strata.compare.changes import Settings as Promise
 from strata.compare.changes import better
@@ -23,7 +22,7 @@ from strata.compare.wander import LEAST
 from strata.compare.words import percent
 from strata.fleet import law, words
 from strata.fleet.dataset import Part
-from strata.fleet.judge import Family, Fleet, Vector
+from strata.fleet.judge import Fleet
 from strata.fleet.sites import CONDITIONS, SITES
 from strata.model import Table, plain
 from strata.model.truth import load_run
@@ -44,15 +43,7 @@ class Column(NamedTuple):
 
     site: str
     name: str
-    families: tuple[int, ...]
-
-
-class Cell(NamedTuple):
-    """What a cell of the heat map shows: a shade of slower, faster or other, and where it leads."""
-
-    look: str
-    title: str
-    link: str
+    families: list[int]
 
 
 def write(fleet: Fleet, parts: Sequence[Part], out: Path, *, compare: bool = True) -> Path:
@@ -61,21 +52,22 @@ def write(fleet: Fleet, parts: Sequence[Part], out: Path, *, compare: bool = Tru
     With `compare` the worst GPUs that are out are compared with the typical one, where the folders
     of both runs are still there. Raises OSError where a file cannot be written.
     """
-    made = _comparisons(fleet, out) if compare else {}
-    shown = _shown(fleet)
-    columns = _columns(fleet)
-    rows = words.worst_rows(fleet, parts)
+    compared = _comparisons(fleet, out) if compare else {}
+    # The GPUs of the page, the worst first.
+    worst = np.nan_to_num(fleet.scores).max(axis=0, initial=0.0)
+    rest = sorted(set(range(len(fleet.gpus))) - set(fleet.out), key=lambda gpu: -worst[gpu])
+    shown = [*fleet.out, *rest][: max(SHOWN, len(fleet.out))]
+    columns, rows = _columns(fleet), words.worst_rows(fleet, parts)
+    sites = grouped(columns, lambda one: one.site)
     page = environment()
     page.filters["plain"] = plain
     text = page.get_template("fleet.html.j2").render(
         title=f"Strata: {fleet.gpus[0].entry.device}, {len(fleet.gpus)} GPUs",
         verdict=words.verdict(fleet),
         notes=words.notes(fleet),
-        sites=[
-            (SITES[site], len(of)) for site, of in grouped(columns, lambda one: one.site).items()
-        ],
+        sites=[(SITES[site], len(of)) for site, of in sites.items()],
         columns=columns,
-        gpus=[_gpu(fleet, gpu, columns, made, rows.get(gpu)) for gpu in shown],
+        gpus=[_gpu(fleet, gpu, columns, compared.get(gpu, ""), rows.get(gpu)) for gpu in shown],
         others=len(fleet.gpus) - len(shown),
         typical=words.name(fleet.gpus[fleet.typical].entry),
         families=words.family_table(fleet),
@@ -86,35 +78,25 @@ def write(fleet: Fleet, parts: Sequence[Part], out: Path, *, compare: bool = Tru
     return out / "fleet.html"
 
 
-def _shown(fleet: Fleet) -> list[int]:
-    """The GPUs of the page, the worst first."""
-    worst = np.nan_to_num(fleet.scores).max(axis=0, initial=0.0)
-    rest = sorted(set(range(len(fleet.gpus))) - set(fleet.out), key=lambda gpu: -worst[gpu])
-    return [*fleet.out, *rest][: max(SHOWN, len(fleet.out))]
-
-
 def _columns(fleet: Fleet) -> list[Column]:
     """The columns of the heat map, site by site."""
 
     def key(at: int) -> tuple[str, str]:
         one = fleet.families[at]
+        if one.site in (CONDITIONS, "clock"):
+            return one.site, one.line.quantity.replace("_", " ")
         timed = one.line.provenance == "timed"
-        name = f"{one.line.benchmark} {one.line.level}".strip() if timed else "counts"
-        by_quantity = one.site in (CONDITIONS, "clock")
-        return one.site, one.line.quantity.replace("_", " ") if by_quantity else name
+        return one.site, f"{one.line.benchmark} {one.line.level}".strip() if timed else "counts"
 
     order = [*SITES]
-    of = grouped(range(len(fleet.families)), key)
-    found = [Column(site, name, tuple(places)) for (site, name), places in of.items()]
+    found = [Column(*of, at) for of, at in grouped(range(len(fleet.families)), key).items()]
     return sorted(found, key=lambda one: (order.index(one.site), one.name == "counts", one.name))
 
 
 def _gpu(
-    fleet: Fleet, gpu: int, columns: Sequence[Column], made: Mapping[int, str], rows: Table | None
+    fleet: Fleet, gpu: int, columns: Sequence[Column], compared: str, rows: Table | None
 ) -> Mapping[str, Any]:
-    entry = fleet.gpus[gpu].entry
-    link = made.get(gpu, f"#g{gpu}")
-    typical = fleet.gpus[fleet.typical].entry
+    entry, typical = fleet.gpus[gpu].entry, fleet.gpus[fleet.typical].entry
     runs = [one.folder or one.run for one in (typical, entry)]
     return {
         "key": f"g{gpu}",
@@ -127,35 +109,30 @@ def _gpu(
         "told": words.told(fleet, gpu),
         "missing": int(fleet.missing[gpu]),
         "invalid": int(fleet.invalid[gpu]),
-        "cells": [_cell(fleet, gpu, column, link) for column in columns],
-        "compared": made.get(gpu, ""),
+        "cells": [_cell(fleet, gpu, column) for column in columns],
+        "link": compared or f"#g{gpu}",
+        "compared": compared,
         "command": shlex.join(["strata", "compare", *runs]),
         "rows": rows,
         "drift": _drift(fleet, gpu),
     }
 
 
-def _cell(fleet: Fleet, gpu: int, column: Column, link: str) -> Cell:
-    places = list(column.families)
+def _cell(fleet: Fleet, gpu: int, column: Column) -> tuple[str, str]:
+    """The shade of a cell of the heat map, slower, faster or other; and its title."""
+    places = column.families
     known = ~np.isnan(fleet.shifts[places, gpu])
     if not known.any():
-        return Cell("none", f"{column.name}: not measured", link)
+        return "none", f"{column.name}: not measured"
     scores = np.where(known, np.nan_to_num(fleet.scores[places, gpu]), -1)  # 0: all are alike
     at = places[int(np.argmax(scores))]
-    score, family = float(scores.max()), fleet.families[at]
-    shade = sum(score >= least for least in SHADES)
-    change = float(fleet.shifts[at, gpu])
-    look = f"{_way(family, change)}{shade}" if shade else "calm"
-    return Cell(
-        look, f"{words.line(family.line)}: {percent(change)}, {score:.2g} of an alarm", link
-    )
-
-
-def _way(family: Family, change: float) -> str:
-    direction = better(family.line)
-    if direction == "neither" or family.line.provenance != "timed":
-        return "other"
-    return "worse" if (change > 0) == (direction == "lower") else "better"
+    score, line = float(scores.max()), fleet.families[at].line
+    shade, change = sum(score >= least for least in SHADES), float(fleet.shifts[at, gpu])
+    way, direction = "other", better(line)
+    if direction != "neither" and line.provenance == "timed":
+        way = "worse" if (change > 0) == (direction == "lower") else "better"
+    title = f"{words.line(line)}: {percent(change)}, {score:.2g} of an alarm"
+    return f"{way}{shade}" if shade else "calm", title
 
 
 def _drift(fleet: Fleet, gpu: int) -> Mapping[str, Any] | None:
@@ -170,24 +147,16 @@ def _drift(fleet: Fleet, gpu: int) -> Mapping[str, Any] | None:
     if np.isnan(moved).all():
         return None
     at = int(np.nanargmax(moved))
+    runs = np.flatnonzero(~np.isnan(shifts[at]))  # those that have the family
+    values = shifts[at, runs]
+    x = 72 + runs * 116 / max(shifts.shape[1] - 1, 1)
+    y = 12 - 10 * values / max(np.abs(values).max(), LEAST)
     return {
         "family": words.line(fleet.families[at].line),
         "runs": len(of.earlier) + 1,
-        "line": _sparkline(shifts[at]),
+        "points": " ".join(f"{left:.1f},{top:.1f}" for left, top in zip(x, y, strict=True)),
+        "ends": [percent(float(value)) for value in values[[0, -1]]],
     }
-
-
-def _sparkline(values: Vector) -> Markup:
-    """A line over the runs that have the family, between its first and its last value in words."""
-    told = [(at, float(value)) for at, value in enumerate(values) if not np.isnan(value)]
-    most = max([abs(value) for _, value in told] + [LEAST])
-    step = 116 / max(len(values) - 1, 1)
-    points = " ".join(f"{72 + at * step:.1f},{12 - 10 * value / most:.1f}" for at, value in told)
-    return Markup(
-        '<svg class="drift" viewBox="0 0 260 24" width="260" height="24">'
-        '<path d="M72 12H188" class="zero"/><polyline points="{}"/>'
-        '<text x="66" y="16" text-anchor="end">{}</text><text x="194" y="16">{}</text></svg>'
-    ).format(points, percent(told[0][1]), percent(told[-1][1]))
 
 
 def _comparisons(fleet: Fleet, out: Path) -> dict[int, str]:

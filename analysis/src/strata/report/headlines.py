@@ -6,8 +6,7 @@ One small function each; if a run lacks a number, others take its place. `strata
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from strata.ladder import rungs
 from strata.ladder.best import best_cases
@@ -19,18 +18,9 @@ from strata.model.text import Cited, Sentence, Table, cited, joined
 from strata.model.timers import agreements
 from strata.model.truth import fallen
 from strata.model.units import MINUS, factor, number, quantity
+from strata.report import sentences
 from strata.report.attempt import attempt
-from strata.report.sentences import (
-    against_limit,
-    beside,
-    l2_sizes,
-    latency_words,
-    percent,
-    size_of,
-    sizes,
-    walked,
-    with_commas,
-)
+from strata.report.sentences import beside, percent, size_of, walked, with_commas, words
 from strata.run import Row, Run
 from strata.run.validate import Validity, validity
 
@@ -50,40 +40,51 @@ class Headline(NamedTuple):
 def headlines(run: Run, notices: list[str] | None = None) -> tuple[Headline, ...]:
     """At most ten numbers; then how far to trust them."""
 
-    def told(*parts: Callable[[Run], Iterator[Headline]]) -> list[Headline]:
-        found: list[Headline] = []
+    def found(*parts: Callable[[Run], Iterator[Headline]]) -> list[Headline]:
+        lines: list[Headline] = []
         for part in parts:
             with attempt(f"The first number of {part.__name__}", notices):
-                found += part(run)
-        return found
+                lines += part(run)
+        return lines
 
-    chip = told(latencies, bandwidths, cache_sizes), told(fp32_ceiling, nbody)
-    numbers = [*chip[0], *told(best_layout), *chip[1]] if any(chip) else told(best_layouts)
+    chip = found(latencies, bandwidths, cache_sizes), found(fp32_ceiling, nbody)
+    numbers = [*chip[0], *found(best_layout), *chip[1]] if any(chip) else found(best_layouts)
     if len(numbers) < MOST:
-        numbers += told(core_clock)
-    return (*numbers[:MOST], *told(timers, valid_rows, cases))
+        numbers += found(core_clock)
+    return (*numbers[:MOST], *found(timers, valid_rows, cases))
 
 
 def table(run: Run, found: Sequence[Headline] | None = None) -> Table:
     """The headlines of a run, or the given ones, as a table."""
-    told = headlines(run) if found is None else found
-    rows = tuple(((one.what,), one.value, one.remark) for one in told)
+    lines = headlines(run) if found is None else found
+    rows = tuple(((one.what,), one.value, one.remark) for one in lines)
     return Table("headlines", "First numbers", ("what", "value", "remark"), rows, frozenset({1}))
 
 
-def as_data(run: Run) -> dict[str, object]:
+def as_data(run: Run) -> dict[str, Any]:
     """The headlines for programs: values by name, then how many rows and cases are good.
 
-    `l2` are the latencies and sizes of a GPU's L2 by name.
+    A name is what a headline is, and the words that precede a number in it; the same number in
+    seconds is its `seconds`, a layout its `name`. `l2` are the latencies and sizes of a GPU's L2.
     """
     statuses = Counter(case.status for case in run.cases)
     counters = run.context.counters
+    numbers: dict[str, dict[str, object]] = {}
+    for one in headlines(run):
+        before = ""
+        for part in one.value if not one.trust else ():
+            name = f"{one.what} {before}".strip()
+            if isinstance(part, str):
+                before = part.strip(" ,()")
+            elif name in numbers:
+                numbers[name]["seconds"] = part.row.value
+            else:
+                of_layout = {"name": part.text} if part.text in LAYOUTS else {}
+                numbers[name] = _number(part.row) | of_layout
     return {
         "run": run.context.run,
         "device": run.context.device.slug,
-        "numbers": dict(
-            chain.from_iterable(_named(one).items() for one in headlines(run) if not one.trust)
-        ),
+        "numbers": numbers,
         "l2": _l2_numbers(run),
         "rows": len(run.rows),
         "valid_rows": sum(row.valid for row in run.rows),
@@ -93,27 +94,6 @@ def as_data(run: Run) -> dict[str, object]:
         "failed_cases": statuses["failed"],
         "counters": counters.state if counters else "unavailable",
     }
-
-
-def _named(one: Headline) -> dict[str, dict[str, object]]:
-    """The numbers of a headline, by its name and the words that precede each.
-
-    A layout is the `name` of its number; the same number in seconds follows it.
-    """
-    found: dict[str, dict[str, object]] = {}
-    words = ""
-    for part in one.value:
-        if isinstance(part, str):
-            words = part.strip(" ,()")
-            continue
-        name = f"{one.what} {words}".strip()
-        if name in found:
-            found[name]["seconds"] = part.row.value
-            continue
-        found[name] = _number(part.row)
-        if part.text in LAYOUTS:
-            found[name]["name"] = part.text
-    return found
 
 
 def _number(row: Row) -> dict[str, object]:
@@ -150,39 +130,39 @@ def latencies(run: Run) -> Iterator[Headline]:
     parts = cache and cache.parts
     shared = found.pop("shared", None) if "l1" in found else None
     for level in ordered(found, LEVELS):
-        remark = walked(found[level].first, found[level].last, "")
+        one = found[level]
+        remark = walked(one.first, one.last)
         if level == "l1" and shared:
-            remark = ("shared memory ", cited(shared.row))
-            if neighbour := atlas.neighbour(run):
-                remark = (*remark, ", another SM's ", cited(neighbour))
+            neighbour = atlas.neighbour(run)
+            other = words(", another SM's {}", neighbour) if neighbour else ()
+            remark = words("shared memory {}{}", shared.row, other)
         elif level == "l2" and cache and parts:
             near, far = (Cited(number(part.value), part) for part in (parts.near, parts.far))
             remark = () if parts.access == "a load" else (f"{parts.access}: ",)
-            if (over := found[level].over) and (time := found[level].time):
+            if one.over and one.time:
                 # Of a median over SMs, at the clock of the chain that one SM walked.
-                seconds = time.value * over.value / found[level].row.value
-                remark = ("≈\u00a0", Cited(quantity(seconds, "s"), over), "; ", *remark)
-            remark = (*remark, "near ", near, ", far ", far)
+                seconds = one.time.value * one.over.value / one.row.value
+                remark = words("≈\u00a0{}; {}", Cited(quantity(seconds, "s"), one.over), remark)
+            remark = words("{}near {}, far {}", remark, near, far)
             if cache.first_touch is not None:
-                remark = (*remark, ", mean ", Cited(number(cache.first_touch), parts.far))
-        yield Headline(f"{level_name(level)} latency", latency_words(found[level]), remark)
+                mean = Cited(number(cache.first_touch), parts.far)
+                remark = words("{}, mean {}", remark, mean)
+        yield Headline(f"{level_name(level)} latency", sentences.latency_words(one), remark)
 
 
 def bandwidths(run: Run) -> Iterator[Headline]:
     """The best read bandwidth of each level; shared memory is not a headline."""
     for level, best in atlas.bandwidths(run).items():
         if level != "shared":
-            what = f"{level_name(level)} bandwidth, reading"
-            yield Headline(
-                what, (cited(best.row),), with_commas(against_limit(level, best), beside(best))
-            )
+            remark = with_commas(sentences.against_limit(level, best), beside(best))
+            yield Headline(f"{level_name(level)} bandwidth, reading", (cited(best.row),), remark)
 
 
 def fp32_ceiling(run: Run) -> Iterator[Headline]:
     """The highest rate of fp32 multiply-adds."""
     if best := atlas.ceilings(run).get("fp32"):
-        remark = (percent(best.share), " of lanes × clock") if best.share else ()
-        yield Headline("fp32 multiply-adds", (cited(best.row),), with_commas(remark, beside(best)))
+        share = words("{} of lanes × clock", percent(best.share)) if best.share else ()
+        yield Headline("fp32 multiply-adds", (cited(best.row),), with_commas(share, beside(best)))
 
 
 def nbody(run: Run) -> Iterator[Headline]:
@@ -190,28 +170,29 @@ def nbody(run: Run) -> Iterator[Headline]:
     steps = (step for step in best_cases(run) if step.row.valid and rungs.gpus(step.row) == 1)
     if top := max(steps, key=lambda step: step.row.value, default=None):
         rate = top.row.value / rungs.GIGA
-        words = f"{number(rate) if rate >= 1 else f'{rate:.3f}'} × 10⁹/s"
+        value = Cited(f"{number(rate) if rate >= 1 else f'{rate:.3f}'} × 10⁹/s", top.row)
         remark = f"{rungs.rung_name(top.rung)}, {rungs.size_words(top.row)}"
-        yield Headline("n-body interactions", (Cited(words, top.row),), (remark,))
+        yield Headline("n-body interactions", (value,), (remark,))
 
 
 def cache_sizes(run: Run) -> Iterator[Headline]:
     """The cache sizes: as found by loads, of a GPU's L2 as reported and as used."""
-    value: list[str | Cited] = []
-    remark: list[Sentence] = []
-    for level, (seen, reported) in sizes(run).items():
+    value, remark = list[Sentence](), list[Sentence]()
+    for level, (seen, reported) in sentences.sizes(run).items():
         whole = run.context.backend == "cuda" and level == "l2"
         first, name = reported if whole else seen or reported, level_name(level)
         if first:
-            value += [", " if value else "", f"{name} ", size_of(first)]
+            value.append(words(f"{name} {{}}", size_of(first)))
         if first and whole:
             remark = [(f"{name} by the driver",)]
         elif reported and first is not reported:
-            remark.append((size_of(reported), f" of {name} reported"))
-    used = zip(("; one SM ", ", all "), (one[0] for one in l2_sizes(run)), strict=False)
+            remark.append(words(f"{{}} of {name} reported", size_of(reported)))
+    used = zip(("; one SM {}", ", all {}"), (one[0] for one in sentences.l2_sizes(run)))  # noqa: B905
     if value:
-        words = (*joined(remark), *chain.from_iterable(used)) if remark else ()
-        yield Headline("cache sizes", tuple(value), words)
+        more = [part for template, size in used for part in words(template, size)]
+        yield Headline(
+            "cache sizes", with_commas(*value), (*joined(remark), *more) if remark else ()
+        )
 
 
 def best_layout(run: Run) -> Iterator[Headline]:
@@ -220,10 +201,10 @@ def best_layout(run: Run) -> Iterator[Headline]:
     if loaded := next((found[key] for key in reversed(found) if key[0] == "bandwidth"), None):
         noisy: Sentence = ()
         if loaded.noisy and cited(loaded.noisy).text != cited(loaded.row).text:
-            noisy = (", up to ", cited(loaded.noisy), " in a noisy row")
-        remark: Sentence = (cited(loaded.row), " of useful data", loaded.against, *noisy)
+            noisy = words(", up to {} in a noisy row", loaded.noisy)
+        remark = words(f"{{}} of useful data{loaded.against}{{}}", loaded.row, noisy)
         if alone := found.get(("latency", loaded.level)):
-            remark = (*remark, "; alone: ", Cited(alone.layout, alone.row))
+            remark = words("{}; alone: {}", remark, Cited(alone.layout, alone.row))
         if loaded.level != "dram":
             remark = (*remark, "; none of DRAM")
         what = f"best layout in {level_name(loaded.level)}"

@@ -28,7 +28,7 @@ from strata.model.text import Cited, Sentence, Table
 from strata.report import all_rows, headlines, sentences
 from strata.report.attempt import attempt, left_out
 from strata.report.citations import Citations
-from strata.report.questions import AS_FILES, MAP, QUESTIONS, question_of
+from strata.report.questions import AS_FILES, QUESTIONS, question_of
 from strata.report.tables import made, tables_of
 from strata.run import VERDICTS, Run, Verdict, grouped, params_text
 from strata.run.files import write_files
@@ -41,21 +41,18 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 TEMPLATES = Path(__file__).with_name("templates")
-
-FEW = 40
-"""A figure of more rows does not list them: a button shows them among all rows."""
-
-LARGER = 1.6
-"""CSS pixels per point of a figure, at most: letters of 7 points have 11 pixels."""
-
-OPENING = 520
-"""Letters of a caption beside its figure; the sentences behind them are folded."""
-
-MOST = 8
-"""Of the rows of a benchmark that are invalid for one reason these are linked: it has hundreds."""
-
+MAP = "hierarchy_map"
+"""The figure above all questions, where a run has it."""
 ALWAYS = "trust"
 """A question that is answered without a figure, a table or a sentence, too."""
+FEW = 40
+"""A figure of more rows does not list them: a button shows them among all rows."""
+MOST = 8
+"""Of the rows of a benchmark that are invalid for one reason these are linked: it has hundreds."""
+LARGER = 1.6
+"""CSS pixels per point of a figure, at most: letters of 7 points have 11 pixels."""
+OPENING = 520
+"""Letters of a caption beside its figure; the sentences behind them are folded."""
 
 
 def write(
@@ -129,19 +126,15 @@ class Section:
         self.gates = gate_counts(run)
         self.unmeasured = [case for case in run.cases if case.status != "measured"]
         invalid = [place for place, row in enumerate(run.rows) if not row.valid]
-        alike = grouped(invalid, self._why)
-        self.invalid = sorted(alike.values(), key=len, reverse=True)
+        self.invalid = sorted(grouped(invalid, self._why).values(), key=len, reverse=True)
         first = headlines.headlines(run, self.notices)
         self.first = self._each(self._table, [headlines.table(run, first)])
         self.numbers = self._each(self._headline, [one for one in first if not one.trust])
         self.trust = self._each(self._headline, [one for one in first if one.trust])
-        said = sentences.by_part(run, self.notices)
-        self._said = [(part, self._each(self.sentence, told)) for part, told in said.items()]
-        self._tables = [
-            (order, shown)
-            for order, table in tables_of(run, self.notices)
-            for shown in self._each(self._table, [table])
-        ]
+        parts = sentences.by_part(run, self.notices).items()
+        self._sentences = [(part, self._each(self.sentence, found)) for part, found in parts]
+        found = tables_of(run, self.notices)
+        self._tables = [(order, self._each(self._table, [table])) for order, table in found]
         self.check = counted.model_check(run)
         about = (counted.state(run.context.counters), counted.proof(run))
         self.said = (*about, counted.model_words(self.check))
@@ -163,16 +156,17 @@ class Section:
             if drawing.failure:
                 left_out(f"{drawing.title!r}", drawing.failure, self.notices)
         shown = self._each(self._figure, [one for one in drawings if not one.failure])
-        self.map = next((one for one in shown if one["drawing"].name == MAP), None)
-        of_question = grouped(shown, lambda one: question_of(one["drawing"].order))
-        tables = grouped(self._tables, lambda one: question_of(one[0]))
-        said = grouped(self._said, lambda one: question_of(one[0]))
+        self.map = next((one for one in shown if one["kind"] == "map"), None)
+        items: list[tuple[int | str, str, Any]] = []
+        items += [(one["drawing"].order, one["kind"], one) for one in shown]
+        items += [(order, "tables", one) for order, found in self._tables for one in found]
+        items += [(part, "sentences", one) for part, found in self._sentences for one in found]
+        of_question = grouped(items, lambda item: question_of(item[0]))
         for asked in QUESTIONS:
-            kinds = grouped(of_question.get(asked, ()), lambda one: one["kind"])
+            kinds = grouped(of_question.get(asked, ()), lambda item: item[1])
             answers = {
-                "sentences": [one for _, told in said.get(asked, ()) for one in told],
-                **{kind: kinds.get(kind, ()) for kind in ("figures", "papers", "files")},
-                "tables": [table for _, table in tables.get(asked, ())],
+                kind: [one for *_, one in kinds.get(kind, ())]
+                for kind in ("sentences", "figures", "papers", "files", "tables")
             }
             if any(answers.values()) or asked.key == ALWAYS:
                 self.questions.append({"asked": asked, **answers})

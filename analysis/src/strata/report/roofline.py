@@ -55,10 +55,7 @@ def write(
         words += [f"{one.device.name}, commit {one.build.commit[:12]}." for one in others]
         with _style.styled():
             images = figure.files(figure.plot(data), runs, FORMATS, headings=headings)
-        contents = images | {
-            "csv": published(data),
-            "txt": f"{' '.join(words)}\n".encode(),
-        }
+        contents = {**images, "csv": published(data), "txt": f"{' '.join(words)}\n".encode()}
         files |= {f"{form.name}.{suffix}": content for suffix, content in contents.items()}
     write_files(out, files)
     return shown
@@ -67,28 +64,20 @@ def write(
 def _check(run: Run, ceilings: Run | None, *, nominal: bool) -> None:
     """Raises `RunError` for a run without the needed rows, or of another device than `ceilings`."""
     if ceilings:
-        lent, own = (_kind(one.context.device) for one in (ceilings, run))
+        lent, own = (_device(one.context.device) for one in (ceilings, run))
         if any(one and other and one != other for one, other in zip(lent, own, strict=True)):
-            raise RunError(
-                ceilings.folder,
-                found=f"ceilings of the device {_words(ceilings.context.device)}",
-                expected=f"those of {_words(run.context.device)}, as in {run.context.run}",
-                mend="give a run of the same device",
-            )
+            found = f"ceilings of the device {ceilings.context.device.name} {lent[1]}".rstrip()
+            borrower = f"{run.context.device.name} {own[1]}".rstrip()
+            expected = f"those of {borrower}, as in {run.context.run}"
+            mend = "give a run of the same device"
+            raise RunError(ceilings.folder, found=found, expected=expected, mend=mend)
     if lacks := lacking(run, ceilings, nominal=nominal):
-        raise RunError(
-            run.folder,
-            found=", and ".join(one.found for one in lacks),
-            expected="ceilings of arithmetic and bandwidth, and kernels under them",
-            mend="; ".join(one.fix for one in lacks),
-        )
+        found, mend = ", and ".join(one.found for one in lacks), "; ".join(one.fix for one in lacks)
+        expected = "ceilings of arithmetic and bandwidth, and kernels under them"
+        raise RunError(run.folder, found=found, expected=expected, mend=mend)
 
 
-def _kind(device: Device) -> tuple[str, str]:
+def _device(device: Device) -> tuple[str, str]:
     """The name and the compute capability; empty if a profiler's file lacks them."""
-    name = "" if device.name == UNKNOWN else device.name
-    return name, device.facts.get("compute_capability", "")
-
-
-def _words(device: Device) -> str:
-    return " ".join((device.name, *(f"({one})" for one in _kind(device)[1:] if one)))
+    capability = device.facts.get("compute_capability", "")
+    return "" if device.name == UNKNOWN else device.name, capability and f"({capability})"

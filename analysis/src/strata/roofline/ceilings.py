@@ -29,6 +29,15 @@ _KINDS = {
     "int8_dp4a": ("int8", 8),
 }
 """Of `ceilings`: the name, and the operations of one instruction of a thread."""
+_TENSOR = {
+    "fp16": "fp16",
+    "bf16": "bf16",
+    "tf32": "tf32",
+    "e4m3": "fp8 (e4m3)",
+    "e5m2": "fp8 (e5m2)",
+    "fp64": "fp64",
+}
+"""Floating-point types of `tensor_rate`, and their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +128,7 @@ def peaks(run: Run, form: Form) -> list[Ceiling]:
                 lesser=kind != MAIN, most=limit.value if limit else 0,
                 why="lanes × SMs × clock under this load", said=limit,
             )  # fmt: skip
+    result += _tensor_peaks(run)
     wanted = ("operation_rate", "cuda")  # on a CPU these were measured on one core
     costs = [row for row in run.of("instruction_cost") if (row.quantity, row.backend) == wanted]
     alone = _best(row for row in costs if row.text("operation") in ("fadd", "fmul"))
@@ -126,6 +136,20 @@ def peaks(run: Run, form: Form) -> list[Ceiling]:
         how = "additions or multiplications alone"
         result += _ceiling(alone, WITHOUT_FMA, MAIN, how, lesser=True)
     return result
+
+
+def _tensor_peaks(run: Run) -> Iterable[Ceiling]:
+    """Dense products of random numbers, by type: the best instruction and shape."""
+    wanted = ("operations_per_second", "dense", "random")
+    rows = [
+        row
+        for row in run.of("tensor_rate")
+        if (row.quantity, row.text("sparsity"), row.text("data")) == wanted
+    ]
+    for kind, name in _TENSOR.items():
+        if row := _best(row for row in rows if row.text("type") == kind):
+            how = f"{row.text('instruction')}, shape {row.text('shape')}, A in {row.text('a')}"
+            yield from _ceiling(row, f"{name}, tensor cores", f"tensor {kind}", how, lesser=True)
 
 
 def _issue(run: Run, rates: Sequence[Row]) -> list[Ceiling]:

@@ -8,11 +8,13 @@ instructions against sectors.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from strata.model.units import SPACE, significant
+from strata.model import Cited, Sentence, Table, ordered
+from strata.model.text import NONE
+from strata.model.units import SPACE, quantity, significant
 from strata.roofline.ceilings import WITHOUT_FMA, Ceiling, ceilings, peaks
-from strata.roofline.forms import FLOP, LOADS, Form, level_words
+from strata.roofline.forms import FLOP, LEVELS, LOADS, ONCE, Form, brief, level_words
 from strata.roofline.points import NOMINAL, Lack, Point, lack_of_points, points
-from strata.run import Run
+from strata.run import Run, grouped
 
 TOLERANCE = 0.02
 """How far a point may lie above a roof, beyond the intervals of both: two runs of one benchmark
@@ -135,3 +137,33 @@ def problems(entries: Iterable[Entry]) -> tuple[str, ...]:
 def impossible(entries: Iterable[Entry]) -> bool:
     """Whether a counted point is above a roof; nominal operations prove nothing."""
     return any(one.above and one.basis == "counted" for one in points_of(entries))
+
+
+def table(entries: Sequence[Entry], form: Form) -> Table:
+    """One line per kernel: rates, intensities, largest share of a roof (as counted, if it was)."""
+    every = points_of(entries)
+    levels = ordered((point.level for point in every), (*LEVELS, ONCE, LOADS))
+    bases = ordered(["counted", *(point.basis for point in every)], ("counted",))
+    named = [f"{level_words(level, every[0].row.backend)} ({form.intensity})" for level in levels]
+    of = ("run", "kernel") if len({point.run for point in every}) > 1 else ("kernel",)
+    header = (*of, *bases, *named, "of its roof", "doubt")
+    lines = []
+    for names, mine in grouped(every, lambda one: (one.run, one.name)[-len(of) :]).items():
+        # Counted points come first.
+        mine.sort(key=lambda one: one.basis != "counted")
+        cells: dict[str, Sentence] = {}
+        for one in mine:
+            cells.setdefault(one.level, (Cited(brief(one.intensity), one.row),))
+            if one.level != LOADS:
+                # GIPS: 10⁹ warp instructions per second.
+                gips = f"{brief(one.value / 1e9)}{SPACE}GIPS"
+                rate = quantity(one.value, form.rate) if form is FLOP else gips
+                cells.setdefault(one.basis, (Cited(rate, one.row),))
+        shares = [(one.basis, one.share) for one in mine if one.share]
+        share = max((share for basis, share in shares if basis == shares[0][0]), default=None)
+        of_roof = (f"{100 * share:.1f}{SPACE}%",) if share else NONE
+        doubt = ("above a roof",) if any(one.above for one in mine) else NONE
+        numbers = (cells.get(column, NONE) for column in (*bases, *levels))
+        lines.append((*((name,) for name in names), *numbers, of_roof, doubt))
+    numeric = frozenset(range(len(of), len(header) - 1))
+    return Table(form.name, form.title, header, tuple(lines), numeric)

@@ -267,12 +267,6 @@ def resource(package: str, name: str) -> str:
     return resources.files(package).joinpath(name).read_text(encoding="utf-8")
 
 
-def read_utf8(path: Path) -> str:
-    """The text of a file; raises `RunError` or OSError, or UnicodeDecodeError if not UTF-8."""
-    with regular(path) as file:
-        return at_once(file, path, MOST_OF_LINE).decode()
-
-
 def place_folder(
     folder: Path, files: Mapping[str, bytes], more: Callable[[Path], Mapping[str, bytes]]
 ) -> Path:

@@ -17,41 +17,17 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from strata.run.files import (
-    CONTEXT_FILE,
-    MEASUREMENTS_FILE,
-    MOST_OF_LINE,
-    RESUME,
-    SAMPLES_FILE,
-    RunError,
-    at_once,
-    is_run,
-    lines,
-    opened,
-)
+from strata.run import files, schema
+from strata.run.files import RunError
 from strata.run.rows import Row, case_id, derive
 from strata.run.run import Run
-from strata.run.schema import (
-    COUNTABLE,
-    METRIC,
-    NAME,
-    TRACEABLE,
-    WORD,
-    Case,
-    Context,
-    Device,
-    Gate,
-    Host,
-    Line,
-    Measurement,
-    Noise,
-)
+from strata.run.schema import Case, Context, Gate, Line, Measurement, Noise
 from strata.run.strict import DEEPEST, WrongError, refusal, strict, typed
 
 G = TypeVar("G", Gate, Noise)
 
 STEP = "step_seconds"
-"""The fact of a timed case whose steps have phases: it may be traced."""
+"""The fact of a timed case whose steps have phases."""
 
 BEFORE = Path(__file__).with_name("before.json")
 """Descriptions of benchmarks and rungs, for the runs of harnesses that did not write it."""
@@ -71,8 +47,8 @@ def load_run(folder: Path) -> Run:
     collecting = gc.isenabled()
     gc.disable()  # records have no cycles, and collecting garbage takes as long as reading them
     try:
-        context, version = _context(folder / CONTEXT_FILE)
-        latest = _latest(folder / SAMPLES_FILE, context, sealed=version >= _SEALED_SINCE)
+        context, version = _context(folder / files.CONTEXT_FILE)
+        latest = _latest(folder / files.SAMPLES_FILE, context, sealed=version >= _SEALED_SINCE)
         planned = {case: place for place, case in enumerate(context.sweep.cases)}
         whole = sorted(latest, key=lambda item: planned.get(item[0].id, len(planned)))
     finally:
@@ -85,20 +61,22 @@ def load_run(folder: Path) -> Run:
 def load_context(folder: Path) -> Context:
     """The context alone of the run in `folder`; raises `RunError` as `load_run` does."""
     _refuse_other_folders(folder)
-    return _context(folder / CONTEXT_FILE)[0]
+    return _context(folder / files.CONTEXT_FILE)[0]
 
 
 def _refuse_other_folders(folder: Path) -> None:
     """Raises `RunError` for anything but a folder, and for a folder of run folders."""
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing there"
-        expected = f"a run folder ({CONTEXT_FILE}, {SAMPLES_FILE}, {MEASUREMENTS_FILE})"
+        expected = (
+            f"a run folder ({files.CONTEXT_FILE}, {files.SAMPLES_FILE}, {files.MEASUREMENTS_FILE})"
+        )
         mend = "give the folder that strata run printed"
         raise RunError(folder, found=found, expected=expected, mend=mend)
-    if is_run(folder) or (folder / SAMPLES_FILE).exists():
+    if files.is_run(folder) or (folder / files.SAMPLES_FILE).exists():
         return
     try:
-        runs = sorted(one.name for one in folder.iterdir() if one.is_dir() and is_run(one))
+        runs = sorted(one.name for one in folder.iterdir() if one.is_dir() and files.is_run(one))
     except OSError:
         return  # reading the context raises the error
     if runs:
@@ -110,54 +88,48 @@ def _refuse_other_folders(folder: Path) -> None:
 # --- samples.jsonl --------------------------------------------------------------------------------
 
 
+Record = dict[str, Line]
+"""The lines of a case by kind, and by visit for the later ones."""
+
+
 def _latest(path: Path, context: Context, *, sealed: bool) -> Iterator[tuple[Case, Sequence[Row]]]:
     """The last record of each case, with the last counts and trace after it, and its rows.
 
     A case that is measured again has none until it is counted again; counts and traces of a case
     that no earlier line measured are ignored. A torn last line, without a line end, is left out.
     """
-    timed: dict[str, Line] = {}
-    visits: dict[str, dict[int, Line]] = {}
-    later: dict[str, dict[str, Line]] = {}
-    whole: dict[str, tuple[Case, Sequence[Row]]] = {}
-
-    def joined(case: str, found: Mapping[str, Line]) -> tuple[Case, Sequence[Row]]:
-        again = tuple(visits[case].values())
-        line = revisited(timed[case], again)
-        for kind, join in (("counts", merged), ("trace", traced)):
-            line = join(line, found[kind]) if kind in found else line
-        return derive(context, line, again)
-
-    for line in _lines(path, timed, later, sealed=sealed):
-        if line.kind == "case":
-            whole.pop(line.id, None)
-            later.pop(line.id, None)
-            if line.visit == 1:
-                timed[line.id], visits[line.id] = line, {}
-            elif line.status == "measured" and line.id in timed:
-                visits[line.id].setdefault(line.visit, line)
-        elif line.id in timed:
-            found = later.get(line.id, {}) | {line.kind: line}
-            whole[line.id] = joined(line.id, found)
-            if STEP in timed[line.id].facts:  # counts and a trace, in either order
-                later[line.id] = found
-    for case in timed:
-        yield whole.get(case) or joined(case, {})
+    records: dict[str, Record] = {}
+    for line in _lines(path, records, sealed=sealed):
+        record = records.get(line.id, {})
+        if line.kind != "case":
+            record |= {line.kind: line} if record else {}
+            continue
+        for kind in LATER:
+            record.pop(kind, None)
+        if line.visit == 1:
+            records[line.id] = {"case": line}
+        elif line.status == "measured" and record:
+            record.setdefault(f"{line.visit}", line)
+    for record in records.values():
+        timed, counted, trace = (record.pop(kind, None) for kind in ("case", "counts", "trace"))
+        if timed:
+            again = tuple(record.values())
+            line = revisited(timed, again)
+            line = merged(line, counted) if counted else line
+            yield derive(context, traced(line, trace) if trace else line, again)
 
 
-def _lines(
-    path: Path, timed: Mapping[str, Line], later: Mapping[str, Mapping[str, Line]], *, sealed: bool
-) -> Iterator[Line]:
+def _lines(path: Path, records: Mapping[str, Record], *, sealed: bool) -> Iterator[Line]:
     known = _Known()
-    with opened(path) as file:
-        for number, raw in enumerate(lines(file, path), start=1):
+    with files.opened(path) as file:
+        for number, raw in enumerate(files.lines(file, path), start=1):
             if not raw.endswith(b"\n"):
                 break
             try:
                 line = known.line(_line(raw, sealed=sealed))
-                _check(line, timed.get(line.id), later.get(line.id, {}))
+                _check(line, records.get(line.id, {}))
             except (ValueError, RecursionError) as error:
-                raise refusal(path, number, error, f"delete that line and {RESUME}") from None
+                raise refusal(path, number, error, f"delete that line and {files.RESUME}") from None
             yield line
 
 
@@ -235,7 +207,8 @@ class _Known:
     """Repeated content of a run, stored once: a million rows would not fit otherwise."""
 
     def __init__(self) -> None:
-        self._names, self._metrics, self._values = _Words(NAME), _Words(METRIC), _Words(WORD)
+        patterns = (schema.NAME, schema.METRIC, schema.WORD)
+        self._names, self._metrics, self._values = map(_Words, patterns)
         self._same: dict[Any, Any] = {}
 
     def line(self, line: Line) -> Line:
@@ -255,7 +228,14 @@ class _Known:
         return replace(line, **words, gates=gates, measurements=tuple(measurements))
 
 
-def _check(line: Line, timed: Line | None, later: Mapping[str, Line]) -> None:
+LATER: Mapping[str, tuple[int, str, Sequence[schema.Provenance]]] = {
+    "counts": (2, "case", schema.COUNTABLE), "trace": (3, "case or counts", schema.TRACEABLE),
+}  # fmt: skip
+"""Of the lines that follow a case: the version since which there are any, what a kind was before,
+and what they may hold."""
+
+
+def _check(line: Line, record: Record) -> None:
     """Raises errors that concern several members of a line, or other lines of its case."""
     if line.status != "measured":
         if line.measurements:
@@ -264,24 +244,20 @@ def _check(line: Line, timed: Line | None, later: Mapping[str, Line]) -> None:
             raise WrongError(f"a {line.status} case without a reason", "a reason")
     if line.id != (own := case_id(line.suite, line.benchmark, line.backend, line.params)):
         raise WrongError(f"case {line.id}", f"{own}, as its parameters require")
-    both = line.measurements
+    others: list[Line] = []
     if line.kind != "case":
         _check_later(line)
-        others = [timed, *(one for kind, one in later.items() if kind != line.kind)]
-        both = tuple(chain(*(one.measurements for one in others if one), both))
+        others = [record[kind] for kind in ("case", *LATER) if kind in record and kind != line.kind]
+    both = chain(*(other.measurements for other in others), line.measurements)
     keys = Counter([(one.quantity, one.method) for one in both])
     for (quantity, method), times in keys.items():
         if times > 1:
-            raise WrongError(
-                f"{quantity} by {method} twice", "each quantity and method once per case"
-            )
+            expected = "each quantity and method once per case"
+            raise WrongError(f"{quantity} by {method} twice", expected)
 
 
 def _check_later(line: Line) -> None:
-    since, known, allowed = {
-        "counts": (2, "case", COUNTABLE),
-        "trace": (3, "case or counts", TRACEABLE),
-    }[line.kind]
+    since, known, allowed = LATER[line.kind]
     if line.schema_version < since:
         raise WrongError(f'"{line.kind}"', f"{known} as kind")
     if line.visit > 1:
@@ -385,15 +361,15 @@ def _stronger(timed: Gate, counted: Gate) -> Gate:
 
 
 def _context(path: Path) -> tuple[Context, int]:
-    with opened(path) as file:
-        raw = at_once(file, path, MOST_OF_LINE)
+    with files.opened(path) as file:
+        raw = files.at_once(file, path, files.MOST_OF_LINE)
     try:
         data = {**json.loads(BEFORE.read_bytes()), **strict(raw)}
         if data["schema_version"] == 1:
             data["counters"] = None
         elif data.get("counters", {}) is None:
             raise WrongError("null", "an object as counters")
-        for name, record in (("device", Device), ("host", Host)):
+        for name, record in (("device", schema.Device), ("host", schema.Host)):
             if isinstance(part := data.get(name), dict):
                 others = part.keys() - set(record.__struct_fields__)
                 data[name] = part | {"facts": {key: part[key] for key in part if key in others}}

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from strata.run.files import MEASUREMENTS_FILE, packed
-from strata.run.rows import COLUMNS, Row, grouped
+from strata.run.rows import COLUMNS, Row, grouped, read_table
 from strata.run.schema import Case, Context
-from strata.run.table import read_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,10 +19,9 @@ from strata.run.files import (
     RunError,
     one_line,
 )
-from strata.run.rows import COLUMNS, params_text
+from strata.run.rows import COLUMNS, NUMBERS, one_of, params_text
 from strata.run.run import Run
 from strata.run.schema import Axis, Provenance
-from strata.run.table import NUMBERS, one_of
 
 TOLERANCE = 1e-12
 """Relative: two writers may round the last digits differently; more is another number."""

@@ -10,18 +10,15 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from strata import reference
-from strata.figures._plot import columns, figure, prose
-from strata.figures._style import COLUMN, GREY, listed, plain_log, points, theirs
+from strata.figures._plot import columns, figure, prose, worded
+from strata.figures._style import GREY, in_column, listed, plain_log, points, si_axis, theirs
 from strata.ladder import seeds
-from strata.ladder.rungs import GIGA, SEVERAL, gpus, rung_name, size_words, unshared
+from strata.ladder.rungs import gpus, rung_name, size_words, unshared
 from strata.model.units import factor
 from strata.run import Row, Run, tidy
 
 WHO = "two K80 and their host"
-AXES = {
-    "interactions_per_second": (GIGA, "interactions (10⁹/s)"),
-    "seconds": (1.0, "time of 80 steps (s)"),
-}
+AXES = {"interactions_per_second": ("", "interactions (1/s)"), "seconds": ("s", "time of 80 steps")}
 
 
 def data(unit: str, run: Run) -> pd.DataFrame:
@@ -58,7 +55,6 @@ def _name(step: str, hardware: str, row: Row) -> tuple[str, str]:
 
 
 def caption(what: str, data: pd.DataFrame) -> str:
-    """Their hardware and ours, and what was not repeated."""
     missing = [name for name, *_ in seeds.THESSALY_STEPS if name not in {*data.step}]
     sizes = ", ".join(data["_row"].map(size_words).unique())
     return prose(
@@ -66,31 +62,27 @@ def caption(what: str, data: pd.DataFrame) -> str:
         "systems on a CPU, one GPU of two K80, or all four of their GPUs; filled: the rung beneath "
         f"each name ({sizes}; medians, lines: range of the samples); numbers: how much faster.",
         (data.their_hardware == seeds.FOUR).any()
-        and "Where theirs uses four GPUs, the factor is for the whole, not per GPU.",
-        data.rung.isin(SEVERAL).any()
-        and "Several gpus distributes a kernel that includes all later steps, which theirs at "
-        "this step did not.",
+        and "Where theirs uses four GPUs, the factor is for the whole, and several gpus "
+        "distributes a kernel that includes all later steps, which theirs at this step did not.",
         missing and f"Not repeated in this run: {', '.join(missing)}.",
     )
 
 
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Theirs open, ours filled, joined by lines, with the factor at the right."""
     unit = next(unit for unit in AXES if unit in data)
-    wide = figure.get_figwidth() > COLUMN
-    scale, label = AXES[unit]
+    wide = not in_column(figure)
+    prefix, label = AXES[unit]
     steps = map(_name, data.step, data.their_hardware, data["_row"])
     names = ["\n".join(fill(part, 60 if wide else 20) for part in step) for step in steps]
     figure.set_figheight(1 + sum(0.25 + 0.13 * name.count("\n") for name in names))
     ax = figure.add_subplot()
     plain_log(ax, "x", (1, 2, 5) if wide else (1,))
-    shown = data.assign(at=data.index, low=data.low / scale, high=data.high / scale)
-    shown = shown.assign(ours=data[unit] / scale, theirs=data["_theirs"] / scale)
-    ax.hlines(data.index, shown.theirs, shown.ours, GREY, lw=0.8)
-    pairs = zip(data.step, shown.theirs, strict=True)
-    words = [f"{step}, {WHO}: {value:.4g}" for step, value in pairs]
-    theirs(ax, shown.theirs, data.index, words, label=WHO, ms=5)
-    points(ax, shown, "ours", "at", "x", ls="", c="#0072B2", marker="o", ms=6, label="here")
+    si_axis(ax, "x", prefix)
+    ax.hlines(data.index, data["_theirs"], data[unit], GREY, lw=0.8)
+    words = worded(data, f"{{step}}, {WHO}: {{_theirs:.4g}}")
+    theirs(ax, data["_theirs"], data.index, words, label=WHO, ms=5)
+    look = {"ls": "", "c": "#0072B2", "marker": "o", "ms": 6, "label": "here"}
+    points(ax, data.assign(at=data.index), unit, "at", "x", **look)
     for at, valid, better in zip(data.index, data.valid, data["_better"], strict=True):
         text = factor(better) if valid else "–"
         ax.text(1.02, at, text, va="center", transform=ax.get_yaxis_transform())

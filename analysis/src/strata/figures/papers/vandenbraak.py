@@ -8,16 +8,18 @@ Figure 3, redrawn with this GPU's roofs and kernels.
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator
+from matplotlib.ticker import LogLocator
 
 from strata.figures import _style
 from strata.figures._plot import columns, figure, in_order, prose
-from strata.figures._style import COLUMN, beside_marks, note, points, theirs
+from strata.figures._style import beside_marks, in_column, note, parts, points, si_axis, theirs
 from strata.figures.short_words import kernels
-from strata.model.units import quantity, short
+from strata.model import atlas
+from strata.model.units import quantity
 from strata.reference import cite
 from strata.reference.published import own_cost
 from strata.run import Row, Run, tidy
@@ -61,17 +63,15 @@ def data(run: Run) -> pd.DataFrame:
         return lines[:0]
     order: Any = {"benchmark": KERNELS, "form": FORMS, "size": ("seed", "large")}
     lines = in_order(lines, "benchmark", "size", "angle_degrees", "form", **order)
-    names, labels, published = [], [], []
-    for kernel, form, size, angle in lines[
-        ["benchmark", "form", "size", "angle_degrees"]
-    ].to_numpy():
-        names.append(f"{KERNELS[kernel]}, {FORMS[form][0]}")
-        turned = "" if pd.isna(angle) else f", {angle}°"
-        labels.append(names[-1] + turned + ("" if size == "seed" else ", large"))
-        published.append(PUBLISHED.get((kernel, form)) if size == "seed" else None)
-    seconds = pd.Series(published, dtype=float)
+    form = lines.form.map({form: words for form, (words, _) in FORMS.items()})
+    lines["_name"] = lines.benchmark.map(KERNELS) + ", " + form
+    turned = lines.angle_degrees.astype(object).map(", {}°".format, na_action="ignore")
+    large = lines["size"].map({"seed": "", "large": ", large"})
+    lines["_label"] = lines["_name"] + turned.fillna("") + large
+    both = zip(lines.benchmark, lines.form, strict=True)
+    seconds = pd.Series([PUBLISHED.get(pair) for pair in both], dtype=float)
     return columns(
-        lines.assign(_name=names, _label=labels, published=seconds), "form", "size",
+        lines.assign(published=seconds.where(lines["size"] == "seed")), "form", "size",
         "angle_degrees", kernel="benchmark", kernel_seconds="value",
         seconds_low="minimum", seconds_high="maximum", useful_bandwidth="rate",
         published_seconds="published",
@@ -89,20 +89,15 @@ def _askew(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def caption(data: pd.DataFrame) -> str:
-    """What was timed, and what the paper does not state."""
-    host, beside = data["_row"].iloc[0].backend == "host", _beside(data)
+    host = data["_row"].iloc[0].backend == "host"
     return prose(
         "Kernels of van den Braak, Mesman and Corporaal (2010): time of one image in a series, "
-        "medians, with the range of the samples.",
-        len(beside)
-        and f"Published: Table {'I, an Intel Q6600' if host else 'II, a GeForce 8800 GT'} {CITED}.",
-        "The paper prints no formulas; chosen here: a DCT of 256 × 256 bytes with a sum over all "
-        "pixels per coefficient; Sobel of 1920 × 1080 bytes as |Gx| + |Gy|; rotations of the same "
-        f"image to the nearest pixel, beside the paper's by {ANGLE}°.",
-        host
-        and (beside.kernel == "dct").any()
-        and "For the DCT by direct sums, part of the coefficients was computed and its time "
-        "scaled to all.",
+        "medians, with the range of the samples. Published: Table "
+        f"{'I, an Intel Q6600' if host else 'II, a GeForce 8800 GT'} {CITED}. The paper prints no "
+        "formulas; chosen here: a DCT of 256 × 256 bytes with a sum over all pixels per "
+        "coefficient (on a CPU part of the coefficients, its time scaled to all); Sobel of 1920 × "
+        "1080 bytes as |Gx| + |Gy|; rotations of the same image to the nearest pixel, beside the "
+        f"paper's by {ANGLE}°.",
         len(_askew(data))
         and "Bandwidth: bytes of the image, of four times L2, and of its result over the time.",
     )
@@ -113,18 +108,16 @@ def caption(data: pd.DataFrame) -> str:
     data=data, caption=caption,
 )  # fmt: skip
 def draw(data: pd.DataFrame, figure: Figure) -> None:
-    """Times then and now, and below them the bandwidth that remains as rotations turn."""
-    narrow, beside, askew = figure.get_figwidth() < COLUMN, _beside(data), _askew(data)
-    parts = [(_draw_times, beside, (0.34 if narrow else 0.24) * len(beside) + 0.6)]
-    parts = [part for part in (*parts, (_draw_turned, askew, 2.2)) if len(part[1])]
-    heights = [tall for *_, tall in parts]
-    figure.set_figheight(0.8 + sum(heights))
-    panels = figure.subplots(len(parts), squeeze=False, height_ratios=heights)[:, 0]
-    for ax, (drawing, here, _) in zip(panels, parts, strict=True):
-        drawing(ax, here, narrow=narrow)
+    sections = (_draw_times, _beside(data)), (_draw_turned, _askew(data))
+    found = [(drawing, here) for drawing, here in sections if len(here)]
+    lengths = [len(here) if drawing is _draw_times else 6 for drawing, here in found]
+    panels = _style.stacked(figure, lengths, 0.26)
+    for ax, (drawing, here) in zip(panels, found, strict=True):
+        drawing(ax, here)
 
 
-def _draw_times(ax: Axes, data: pd.DataFrame, *, narrow: bool) -> None:
+def _draw_times(ax: Axes, data: pd.DataFrame) -> None:
+    narrow = in_column(ax)
     device = "this CPU" if data["_row"].iloc[0].backend == "host" else "this GPU"
     here = data.assign(at=[at + 0.17 for at in range(len(data))])
     here = here.assign(low=data.seconds_low, high=data.seconds_high)
@@ -138,7 +131,7 @@ def _draw_times(ax: Axes, data: pd.DataFrame, *, narrow: bool) -> None:
     beside_marks(ax, words, times, places)
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(numticks=3 if narrow else 5))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda at, _: quantity(at, "s")))
+    si_axis(ax, "x", "s")
     ax.xaxis.set_minor_formatter("")
     low, high = ax.get_xlim()
     ax.set(xlim=(low, high * (high / low) ** 0.2), xlabel="time of one image")
@@ -148,14 +141,9 @@ def _draw_times(ax: Axes, data: pd.DataFrame, *, narrow: bool) -> None:
     ax.set_title("Sizes of the paper")
 
 
-def _draw_turned(ax: Axes, data: pd.DataFrame, **_: bool) -> None:
-    """A colour for each form, a marker for each direction."""
-    scale, unit = _style.scaled(data["_high"].max(), "B/s", least=1e9)
-    rates = {"rate": data.useful_bandwidth, "low": data["_low"], "high": data["_high"]}
-    shown = data.assign(**{name: rate / scale for name, rate in rates.items()})
-    kernel: Any
-    form: Any
-    for (kernel, form), here in shown.groupby(["kernel", "form"], sort=False):
+def _draw_turned(ax: Axes, data: pd.DataFrame) -> None:
+    shown = data.assign(rate=data.useful_bandwidth, low=data["_low"], high=data["_high"])
+    for (kernel, form), here in parts(shown, ["kernel", "form"]):
         words, colour = FORMS[form]
         points(ax, here, "angle_degrees", "rate", "y", color=colour, marker=WAYS[kernel])
         if kernel == data.kernel.iloc[0]:
@@ -163,13 +151,13 @@ def _draw_turned(ax: Axes, data: pd.DataFrame, **_: bool) -> None:
     for kernel in data.kernel.unique():
         ax.plot([], WAYS[kernel], color=_style.GREY, label=KERNELS[kernel])
     ax.set_xticks(sorted(data.angle_degrees.unique()))
-    ax.set(xlabel="angle (degrees)", ylabel=f"useful bandwidth ({unit})", ylim=(0, None))
+    ax.set(xlabel="angle (degrees)", ylabel="useful bandwidth (B/s)", ylim=(0, None))
+    si_axis(ax)
     ax.set_title("Rotations beyond L2")
 
 
 # --- Figure 3: matrix additions under their roofs -------------------------------------------------
 
-GIGA = 1e9
 MATRICES = 3
 """Each element is read twice and written once."""
 ELEMENTS = 512 * 512
@@ -229,17 +217,10 @@ def _roofs(run: Run) -> Iterator[Item]:
         rates = [row for row in of_case if row.quantity == "operation_rate"]
         if rates and rates[0].valid:
             yield "integer additions", rates[0], "-.", None, 1, None
-    reads = {("bandwidth", "read", "?", "?"), ("useful_bandwidth", "?", "strided", "1")}
-    whole = [
-        row
-        for row in (*run.of("bandwidth"), *run.of("stride_gather"))
-        if (row.valid, row.unit, row.text("level")) == (True, "B/s", "dram")
-        and (row.count("width") or 0) > 4
-        and (row.quantity, *map(row.text, ("operation", "pattern", "stride"))) in reads
-    ]
     found = [row for row in run.of("cache_geometry") if row.valid and row.quantity == "sector"]
     sectors = [row.value for row in found if row.text("property") == "l1_sector"]
-    for row in sorted(whole, key=lambda row: -row.value)[:1]:
+    if peak := atlas.bandwidths(run, "read").get("dram"):
+        row = peak.row
         yield "DRAM", row, "-", 1.0, 1, None
         for sector in sectors[:1]:
             yield "DRAM, 4 B of each sector", row, "--", 1.0, 4 / sector, None
@@ -247,7 +228,6 @@ def _roofs(run: Run) -> Iterator[Item]:
 
 
 def caption_of_roofline(data: pd.DataFrame) -> str:
-    """What is drawn, and where the published values are printed."""
     return prose(
         "Additions of two matrices per second against additions per byte that must move, one "
         "addition per element. Black, grey and white: this GPU, matrices of 128 MiB, groups of "
@@ -261,41 +241,37 @@ def caption_of_roofline(data: pd.DataFrame) -> str:
 
 @figure(
     "vandenbraak_roofline", "Figure 3 of van den Braak, Mesman and Corporaal (2010), repeated",
-    order=313, data=data_of_roofline,
-    caption=caption_of_roofline,
+    order=313, data=data_of_roofline, caption=caption_of_roofline,
 )  # fmt: skip
 def draw_roofline(data: pd.DataFrame, figure: Figure) -> None:
-    """Roofs as lines, kernels as the paper's marks; orange: the paper's own."""
-    wide = figure.get_figwidth() > COLUMN
+    wide = not in_column(figure)
     figure.set_figheight(5.4 if wide else 7.4)
     ax = figure.add_subplot()
     rates = ["additions_per_second", "published_additions_per_second"]
-    data = data.assign(**{name: data[name] / GIGA for name in rates})
     kernels, roofs = data[~data.is_roof], data[data.is_roof]
-    for name, at, rate, published, (marker, face), valid, row in kernels[
-        ["name", "additions_per_byte", *rates, "_look", "valid", "_row"]
-    ].itertuples(index=False):
+    for line in kernels.to_dict("records"):
+        at, rate, published = (line[name] for name in ("additions_per_byte", *rates))
+        marker, face = line["_look"]
         look = {"ms": 9 if marker == "*" else 6, "ls": "", "zorder": 4, "marker": marker}
-        shape = {"mfc": face} if valid else {"mfc": "none", "ls": ":"}
-        (mark,) = ax.plot(at, rate, **{**look, **shape}, color="k", label=name)
-        _style.hover(mark, [row])
-        note(ax, short(rate) + " (invalid)" * (not valid), at, rate, color="k")
+        shape = {"mfc": face} if line["valid"] else {"mfc": "none", "ls": ":"}
+        (mark,) = ax.plot(at, rate, **{**look, **shape}, color="k", label=line["name"])
+        _style.hover(mark, [line["_row"]])
+        note(ax, quantity(rate, "1/s") + " (invalid)" * (not line["valid"]), at, rate, color="k")
         if pd.notna(published):
             look["mfc"] = ORANGE if face == "k" else face
-            words = f"{name}: published {CITED}"
-            theirs(ax, at, published, [words], **look)
-            note(ax, short(published), at, published, color=ORANGE)
+            theirs(ax, at, published, [f"{line['name']}: published {CITED}"], **look)
+            note(ax, quantity(published, "1/s"), at, published, color=ORANGE)
     ax.plot([], "s", color=ORANGE, label=f"GeForce 8800 GT {CITED}")
     flat = roofs[roofs.additions_per_byte.isna()].additions_per_second.min()
-    for name, rate, look, slope in roofs[
-        ["name", rates[0], "_look", "additions_per_byte"]
-    ].itertuples(index=False):
-        end = min(RIGHT, flat / rate) if pd.notna(slope) and pd.notna(flat) else RIGHT
-        ends = [rate * LEFT, rate * end] if pd.notna(slope) else [rate, rate]
-        ax.plot([LEFT, end], ends, color="k", ls=look, lw=1, label=name)
+    for line in roofs.to_dict("records"):
+        rate, sloped = line[rates[0]], pd.notna(line["additions_per_byte"])
+        end = np.nanmin([RIGHT, flat / rate]) if sloped else RIGHT
+        ends = [rate * LEFT, rate * end] if sloped else [rate, rate]
+        ax.plot([LEFT, end], ends, color="k", ls=line["_look"], lw=1, label=line["name"])
     _style.plain_log(ax, digits=(1, 2, 5) if wide else (1,))
     ax.set_xscale("log")
     ax.set_xticks([1 / 12, 1 / 3, 1], ["1/12", "1/3", "1"])
     ax.set_xticks([], minor=True)
-    ax.set(xlim=(LEFT, RIGHT), ylabel="additions (10⁹/s)")
+    si_axis(ax)
+    ax.set(xlim=(LEFT, RIGHT), ylabel="additions (1/s)")
     ax.set_xlabel("additions per byte of DRAM\n(32-bit elements 1/12, 8-bit elements 1/3)")

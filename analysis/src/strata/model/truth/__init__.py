@@ -8,21 +8,17 @@ invalid, and do nothing if the rows do not suffice.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from strata.model.truth import builds, counts, rates
-from strata.model.truth.here import Around, Broken, Here
-from strata.run import Case, Gate, Row, Run
+from strata.model.truth.rules import RULES, Around, Broken, Here
+from strata.run import Case, Gate, Row, Run, grouped
 from strata.run import load_run as load_recorded
-
-Rule = Callable[[Here], Iterable[Broken]]
-RULES: Sequence[Rule] = (*counts.RULES, *rates.RULES, *builds.RULES)
 
 MARK = "re-judged: "
 """What the reason of a rule begins with, behind the rule's name."""
@@ -35,15 +31,12 @@ def load_run(folder: Path) -> Run:
 
 def judged(run: Run) -> Run:
     """`run` with the results of the rules, and `recorded` as it was; `run` itself if none apply."""
-    of_case: dict[str, list[Row]] = {}
-    for case, rows_of_case in groupby(run.rows, attrgetter("case")):
-        of_case.setdefault(case, []).extend(rows_of_case)
-    found = dict(_broken(run, of_case))
+    of_case, around = grouped(run.rows, attrgetter("case")), Around(run)
+    every = ((case.id, _broken(Here(around, case, of_case.get(case.id, ())))) for case in run.cases)
+    found = {case: broken for case, broken in every if broken}
     if not found:
         return run
-    rows = chain.from_iterable(
-        _marked(rows, found[case]) if case in found else rows for case, rows in of_case.items()
-    )
+    rows = chain.from_iterable(_marked(rows, found.get(case, ())) for case, rows in of_case.items())
     cases = tuple(_gated(case, found.get(case.id, ())) for case in run.cases)
     return replace(run, cases=cases, rows=tuple(rows), before=run.recorded)
 
@@ -72,39 +65,24 @@ def fallen(run: Run) -> Sequence[Fallen]:
     return [Fallen(rule, number, cases[rule, says], says) for (rule, says), number in rows]
 
 
-def _broken(
-    run: Run, of_case: Mapping[str, Sequence[Row]]
-) -> Iterator[tuple[str, Sequence[Broken]]]:
-    around = Around(run)
-    for case in run.cases:
-        rows = of_case.get(case.id, ())
-        if any(row.valid for row in rows):
-            here = Here(around, case, rows)
-            found = [one for rule in RULES for one in _judged(rule, here)]
-            # Rows that are already invalid are skipped.
-            keys = {row.key for row in rows if row.valid} if found else set()
-            if found := [one for one in found if one.keys is None or one.keys & keys]:
-                yield case.id, found
+def _broken(here: Here) -> Sequence[Broken]:
+    """The findings about valid rows; values that a rule cannot compute with are impossible."""
+    keys, found = {row.key for row in here.rows if row.valid}, list[Broken]()
+    for rule in RULES if keys else ():
+        try:
+            found += [*rule(here)]
+        except (ArithmeticError, ValueError) as error:
+            found.append(Broken("limit", f"numbers that no rule can judge ({error})"))
+    return [one for one in found if one.keys is None or one.keys & keys]
 
 
-def _judged(rule: Rule, here: Here) -> Sequence[Broken]:
-    """Applies a rule; values that it cannot compute with are impossible for any device."""
-    try:
-        return [*rule(here)]
-    except (ArithmeticError, ValueError) as error:
-        return [Broken("limit", f"numbers that no rule can judge ({error})")]
-
-
-def _reason(broken: Broken) -> str:
-    return f"{broken.rule}: {MARK}{broken.detail}"
-
-
-def _marked(rows: Sequence[Row], found: Sequence[Broken]) -> Iterator[Row]:
+def _marked(rows: Iterable[Row], found: Sequence[Broken]) -> Iterator[Row]:
     for row in rows:
         of_row = [one for one in found if one.keys is None or row.key in one.keys]
         if row.valid and of_row:
             of_row.sort(key=attrgetter("says"))  # rules that it breaks come first
-            why = "; ".join(filter(None, [row.reasons, *map(_reason, of_row)]))
+            reasons = [f"{broken.rule}: {MARK}{broken.detail}" for broken in of_row]
+            why = "; ".join(filter(None, [row.reasons, *reasons]))
             yield replace(row, valid=all(one.says for one in of_row), reasons=why)
         else:
             yield row

@@ -1,39 +1,49 @@
-"""The tables of a report's summary, one file each.
+"""The tables of a report's summary.
 
-A module of this package is a table: its `make` makes it, or returns None if a run has none; its
-`ORDER` is its position, and assigns it to its question (`report.questions`), as for figures. Adding
-one takes one file. Modules with a leading underscore are helpers.
+A function of a module of this package with `@at(ORDER)` is a table: it makes it from a run, or
+returns None if the run has none of its rows. The order is its position, and assigns it to its
+question (`report.questions`), as for figures.
 """
 
 import importlib
 import pkgutil
-import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from strata.model.text import Table
 from strata.report.attempt import attempt
 from strata.run import Run
 
 Maker = Callable[[Run], Table | None]
+_ORDERS: dict[Maker, int] = {}
 
 
-def discover() -> list[Maker]:
-    """The makers of all tables of the package, in display order."""
-    names = (m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
-    modules = [importlib.import_module(f"{__name__}.{name}") for name in sorted(names)]
-    return [module.make for module in sorted(modules, key=lambda module: module.ORDER)]
+def at(order: int) -> Callable[[Maker], Maker]:
+    """Makes a function a table of the report, at this position."""
+
+    def register(make: Maker) -> Maker:
+        _ORDERS[make] = order
+        return make
+
+    return register
+
+
+def discover() -> Mapping[Maker, int]:
+    """The makers of all tables with their orders, in display order."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    return dict(sorted(_ORDERS.items(), key=lambda item: item[1]))
 
 
 def tables_of(run: Run, notices: list[str] | None = None) -> list[tuple[int, Table]]:
     """The tables for which the run has rows, with their orders; failures are left out and named."""
-    orders = [(getattr(sys.modules[make.__module__], "ORDER", -1), make) for make in discover()]
-    return [(order, one) for order, make in orders for one in made([make], run, notices)]
+    makers = discover().items()
+    return [(order, table) for make, order in makers for table in made([make], run, notices)]
 
 
 def made(makers: Iterable[Maker], run: Run, notices: list[str] | None = None) -> list[Table]:
     """The tables that the `makers` make for the run."""
     tables = []
     for make in makers:
-        with attempt(f"The table of {make.__module__}", notices):
+        with attempt(f"The table of {make.__module__}.{make.__name__}", notices):
             tables.append(make(run))
     return [table for table in tables if table]
