@@ -45,7 +45,7 @@ KERNELS = {
 FORMS = {
     "original": ("original", "#D55E00"), "seed_tool": ("the seed's tool", "#0072B2"),
     "seed_hand": ("by hand", "#CC79A7"), "texture": ("by hand, from a texture", "#999999"),
-    "mended": ("strata access mend", "#8c510a"),
+    "mended": ("strata access optimize", "#8c510a"),
     "best": ("today", "#009E73"),
     "separable": ("in two passes", "#56B4E9"), "scalar": ("one core", "#D55E00"),
     "naive": ("one core, cosines computed", "#8c510a"),
