@@ -403,6 +403,11 @@ class Table {
       entry.low += access.moved();
       entry.high += access.moved();
     }
+    if (access.unknown > 0) {
+      entry.notes.insert(
+          fmt::format("without {} executions that random contents lead outside of all buffers",
+                      access.unknown));
+    }
     if (access.outside > 0) {
       entry.notes.insert(fmt::format("{} lane accesses outside the buffers, the first at {:#x}",
                                      access.outside, access.first_outside));
