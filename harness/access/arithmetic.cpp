@@ -382,6 +382,89 @@ inline constexpr bool names_nan<RealMagnitude> = false;
 template <>
 inline constexpr bool names_nan<SignCopied> = false;
 
+/// Compute::of(a, b, c) of values of 16 bits. A double holds sums, products, quotients and roots
+/// with so many bits that rounding it gives the same as one rounding.
+template <class Compute, class F, unsigned count>
+struct SmallReal {
+  static constexpr unsigned sources = count;
+  static double value(Bits a, Bits b, Bits c, Bits extra) {
+    const Flavour flavour = Flavour::decoded(extra);
+    const auto entering = [&](Bits bits) -> double {
+      const float wide = F::widened(bits);
+      return flavour.flushes ? F::flushed(wide) : wide;
+    };
+    double result = 0;
+    if constexpr (std::same_as<Compute, Fused>) {
+      result = fused_to_odd(entering(a), entering(b), entering(c));
+    } else {
+      result = Compute::of(entering(a), entering(b), entering(c));
+    }
+    if (flavour.saturates) return result > 0 ? std::min(result, 1.0) : 0;
+    return result;
+  }
+  static bool is_open(Bits a, Bits b, Bits c, Bits extra) {
+    return !names_nan<Compute> && std::isnan(value(a, b, c, extra));
+  }
+  static Bits of(Bits a, Bits b, Bits c, Bits extra) {
+    const Flavour flavour = Flavour::decoded(extra);
+    const Bits bits = F::narrowed(value(a, b, c, extra), flavour.rounding);
+    return flavour.flushes ? F::narrowed(F::flushed(F::widened(bits)), Rounding::nearest) : bits;
+  }
+};
+/// The same in both halves of a word.
+template <class Lanes>
+struct Paired {
+  static constexpr unsigned sources = Lanes::sources;
+  static constexpr unsigned half = 16;
+  static bool is_open(Bits a, Bits b, Bits c, Bits extra) {
+    return Lanes::is_open(a, b, c, extra) || Lanes::is_open(a >> half, b >> half, c >> half, extra);
+  }
+  static Bits of(Bits a, Bits b, Bits c, Bits extra) {
+    return Lanes::of(a, b, c, extra) | Lanes::of(a >> half, b >> half, c >> half, extra) << half;
+  }
+};
+/// cvt.f32.f16 and the like: a conversion from .f32.
+template <class F, class FromReal>
+struct FromSmall {
+  static constexpr unsigned sources = 1;
+  static Bits wide(Bits a) { return bits_of(F::widened(a)); }
+  static bool is_open(Bits a, Bits b, Bits c, Bits extra) {
+    if constexpr (requires { FromReal::is_open(a, b, c, extra); }) {
+      return FromReal::is_open(wide(a), b, c, extra);
+    }
+    return false;
+  }
+  static Bits of(Bits a, Bits b, Bits c, Bits extra) { return FromReal::of(wide(a), b, c, extra); }
+};
+/// cvt.rn.f16.f32 and the like.
+template <class F, class From, bool is_integral>
+struct SmallFromAny {
+  static constexpr unsigned sources = 1;
+  static Bits of(Bits a, Bits, Bits, Bits extra) {
+    const Flavour flavour = Flavour::decoded(extra);
+    double value = 0;
+    if constexpr (is_small_float<From>) {
+      value = From::widened(a);
+    } else {
+      value = static_cast<double>(typed<From>(a));
+    }
+    if (flavour.flushes && std::fabs(value) < std::numeric_limits<float>::min())
+      value = std::copysign(0.0, value);
+    if (is_integral) value = to_integral(value, flavour.rounding);
+    if (flavour.saturates) value = value > 0 ? std::min(value, 1.0) : 0;
+    return F::narrowed(value, flavour.rounding);
+  }
+};
+/// cvt.rn.f16x2.f32 d, a, b: a in the upper half.
+template <class F>
+struct SmallPair {
+  static constexpr unsigned sources = 2;
+  static Bits of(Bits a, Bits b, Bits, Bits extra) {
+    using One = SmallFromAny<F, float, false>;
+    return One::of(a, 0, 0, extra) << 16U | One::of(b, 0, 0, extra);
+  }
+};
+
 template <class T>
 struct Integral {  // cvt.rni.f32.f32 and the like
   static constexpr unsigned sources = 1;
@@ -541,12 +624,21 @@ Truth read_predicate(const WarpState& warp, std::uint32_t slot, bool negated, st
       .bits = negated ? ~one.bits : one.bits, .unknown = one.unknown & mask, .cause = one.cause};
 }
 
+template <class T>
+auto comparable(Bits bits) {
+  if constexpr (is_small_float<T>) {
+    return T::widened(bits);
+  } else {
+    return typed<T>(bits);
+  }
+}
+
 template <class T, Compare how>
 std::uint32_t compare_lanes(const Bits* a, const Bits* b, bool flushes) {
   std::uint32_t bits = 0;
   for (unsigned lane = 0; lane < lanes; ++lane) {
-    T x = typed<T>(a[lane]);
-    T y = typed<T>(b[lane]);
+    auto x = comparable<T>(a[lane]);
+    auto y = comparable<T>(b[lane]);
     if constexpr (std::same_as<T, float>) {
       if (flushes) {
         x = flushed(x);
@@ -724,8 +816,14 @@ Run for_real(Type type, const What& what) {
   if (type == Type::f64) return what.template operator()<double>();
   return nullptr;
 }
+bool is_small(Type type) {
+  return type == Type::f16 || type == Type::bf16;
+}
 bool is_real(Type type) {
   return type == Type::f32 || type == Type::f64;
+}
+bool is_any_real(Type type) {
+  return is_real(type) || is_small(type) || type == Type::f16x2 || type == Type::bf16x2;
 }
 bool has_any(const ptx::Instruction& one, std::initializer_list<std::string_view> modifiers) {
   return std::ranges::any_of(modifiers, [&](std::string_view m) { return one.has(m); });
@@ -748,11 +846,13 @@ Recipe real(const ptx::Instruction& one) {
   const auto flavour = flavour_of(one);
   const Type type = one.type();
   if (!flavour) return {};
-  return {.run = for_real(type,
-                          []<class T>() -> Run { return &each_defined<Real<Compute, T, count>>; }),
-          .sources = count,
-          .types = {type, type, type, type},
-          .extra = flavour->encoded()};
+  Run run = for_real(type, []<class T>() -> Run { return &each_defined<Real<Compute, T, count>>; });
+  if (type == Type::f16) run = &each_defined<SmallReal<Compute, Half, count>>;
+  if (type == Type::bf16) run = &each_defined<SmallReal<Compute, Bfloat, count>>;
+  if (type == Type::f16x2) run = &each_defined<Paired<SmallReal<Compute, Half, count>>>;
+  if (type == Type::bf16x2) run = &each_defined<Paired<SmallReal<Compute, Bfloat, count>>>;
+  return {
+      .run = run, .sources = count, .types = {type, type, type, type}, .extra = flavour->encoded()};
 }
 
 template <class Op>
@@ -776,7 +876,7 @@ Recipe binary(const ptx::Instruction& one) {
 
 template <class Op, class RealOp>
 Recipe add_like(const ptx::Instruction& one) {
-  if (is_real(one.type())) return real<RealOp, 2>(one);
+  if (is_any_real(one.type())) return real<RealOp, 2>(one);
   if (has_any(one, {"cc", "relu"})) return {};
   if (one.has("sat")) {
     if (one.type() != Type::s32) return {};
@@ -791,13 +891,13 @@ Recipe add_like(const ptx::Instruction& one) {
 
 template <class Op, class RealOp>
 Recipe least_or_most(const ptx::Instruction& one) {
-  if (is_real(one.type())) return one.operands.size() == 3 ? real<RealOp, 2>(one) : Recipe{};
+  if (is_any_real(one.type())) return one.operands.size() == 3 ? real<RealOp, 2>(one) : Recipe{};
   return one.has("relu") ? Recipe{} : binary<Op>(one);
 }
 
 Recipe multiply(const ptx::Instruction& one, bool adds) {
   const Type type = one.type();
-  if (is_real(type)) return adds ? real<Fused, 3>(one) : real<RealMultiply, 2>(one);
+  if (is_any_real(type)) return adds ? real<Fused, 3>(one) : real<RealMultiply, 2>(one);
   if (has_any(one, {"cc", "sat"})) return {};
   Recipe recipe{.sources = adds ? 3U : 2U, .types = {type, type, type}};
   if (one.has("wide")) {
@@ -921,7 +1021,7 @@ Run for_compare(Compare how, const What& what) {
     default:
       break;
   }
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (std::is_floating_point_v<T> || is_small_float<T>) {
     switch (how) {
       case Compare::equ:
         return what.template operator()<T, Compare::equ>();
@@ -950,6 +1050,8 @@ Run for_compared(Type type, Compare how, const What& what) {
   if (is_real(type)) {
     return for_real(type, [&]<class T>() -> Run { return for_compare<T>(how, what); });
   }
+  if (type == Type::f16) return for_compare<Half>(how, what);
+  if (type == Type::bf16) return for_compare<Bfloat>(how, what);
   return for_integer(type, [&]<class T>() -> Run { return for_compare<T>(how, what); });
 }
 
@@ -1020,9 +1122,63 @@ Run real_from_any(Type from) {
   }
 }
 
+/// Conversions from and to types of 16 bits.
+template <class F>
+Run small_from_any(Type from, bool is_integral) {
+  switch (from) {
+    case Type::f16:
+      return is_integral ? &each<SmallFromAny<F, Half, true>> : &each<SmallFromAny<F, Half, false>>;
+    case Type::bf16:
+      return is_integral ? &each<SmallFromAny<F, Bfloat, true>>
+                         : &each<SmallFromAny<F, Bfloat, false>>;
+    case Type::f32:
+      return &each<SmallFromAny<F, float, false>>;
+    case Type::f64:
+      return &each<SmallFromAny<F, double, false>>;
+    case Type::u8:
+      return &each<SmallFromAny<F, std::uint8_t, false>>;
+    case Type::s8:
+      return &each<SmallFromAny<F, std::int8_t, false>>;
+    default:  // a double holds integers of up to 32 bits
+      return ptx::bytes_of(from) > 4 ? nullptr : for_integer(from, []<class T>() -> Run {
+        return &each<SmallFromAny<F, T, false>>;
+      });
+  }
+}
+template <class F>
+Run any_from_small(Type to) {
+  if (to == Type::f32) return &each_defined<FromSmall<F, RealFromAny<float, float>>>;
+  if (to == Type::f64) return &each_defined<FromSmall<F, RealFromAny<double, float>>>;
+  return for_integer(to,
+                     []<class T>() -> Run { return &each<FromSmall<F, WholeFromReal<T, float>>>; });
+}
+Recipe convert_small(const ptx::Instruction& one, Type to, Type from, const Flavour& flavour) {
+  Recipe recipe{.sources = 1, .types = {from, from}, .extra = flavour.encoded()};
+  const bool is_integral = has_any(one, {"rni", "rzi", "rmi", "rpi"});
+  if (to == Type::f16x2 || to == Type::bf16x2) {
+    if (from != Type::f32 || one.operands.size() != 3) return {};
+    recipe.sources = 2;
+    recipe.run = to == Type::f16x2 ? &each<SmallPair<Half>> : &each<SmallPair<Bfloat>>;
+  } else if (one.operands.size() != 2) {
+    return {};
+  } else if (to == Type::f16) {
+    recipe.run = small_from_any<Half>(from, is_integral);
+  } else if (to == Type::bf16) {
+    recipe.run = small_from_any<Bfloat>(from, is_integral);
+  } else {
+    recipe.run = from == Type::f16 ? any_from_small<Half>(to) : any_from_small<Bfloat>(to);
+  }
+  return recipe;
+}
+
 Recipe convert(const ptx::Instruction& one, Type result) {
   const Type to = one.type(1);
   const Type from = one.type();
+  if (is_small(from) || (is_any_real(to) && !is_real(to))) {
+    const auto small = flavour_of(one);
+    const bool widens = ptx::is_integer(to) && ptx::bytes_of(result) > ptx::bytes_of(to);
+    return small && !widens ? convert_small(one, to, from, *small) : Recipe{};
+  }
   const auto flavour = flavour_of(one);
   if (!flavour || one.has("pack") || one.operands.size() != 2) return {};
   Recipe recipe{.sources = 1, .types = {from}, .extra = flavour->encoded()};
@@ -1216,11 +1372,11 @@ constexpr std::array entries{
     Entry{"max", [](const auto& i) { return least_or_most<Most, RealMost>(i); }},
     Entry{"abs",
           [](const auto& i) {
-            return is_real(i.type()) ? real<RealMagnitude, 1>(i) : unary<Magnitude>(i);
+            return is_any_real(i.type()) ? real<RealMagnitude, 1>(i) : unary<Magnitude>(i);
           }},
     Entry{"neg",
           [](const auto& i) {
-            return is_real(i.type()) ? real<RealNegate, 1>(i) : unary<Negate>(i);
+            return is_any_real(i.type()) ? real<RealNegate, 1>(i) : unary<Negate>(i);
           }},
     Entry{"copysign", [](const auto& i) { return real<SignCopied, 2>(i); }},
     Entry{"rcp", [](const auto& i) { return real<Reciprocal, 1>(i); }},

@@ -603,7 +603,7 @@ void BlockRunner::doubt_region(Warp& warp, const Region& region, Doubt why, std:
     const Step& step = program_.steps[one];
     const MemoryStep& memory = program_.memory[step.detail];
     const Space space = memory.space;
-    doubt(step.detail, space, why, cause);
+    if (!memory.is_argument) doubt(step.detail, space, why, cause);
     const bool generic = space == Space::generic;
     if (!memory.writes) continue;
     if (generic || space == Space::shared || memory.kind == AccessKind::copy)
@@ -894,6 +894,7 @@ void BlockRunner::memory(Warp& warp, std::uint32_t at, std::uint32_t mask, std::
                 .hidden = warp.state.unknown[memory.address] & (mask | open),
                 .reading = mask,
                 .cause = cause};
+  if (memory.is_argument) return take_effect(warp, step, memory, asking);
   question(warp, step, memory, asking);
   if (asking.why != Doubt::none) doubt(step.detail, memory.space, asking.why, asking.cause);
   if (asking.why == Doubt::width) {
@@ -1130,7 +1131,8 @@ bool BlockRunner::read_buffer(const Warp& warp, const Step& step, std::uint64_t 
   bool known = is_given;
   if (contents_.is_followed[which])
     known = contents_.written->read(address, bytes, epoch(warp), is_given, bits);
-  known = known && contents_.is_trusted[which];
+  known = known && contents_.is_trusted[which] &&
+          !(program_.memory[step.detail].is_strong && contents_.may_be_written[which]);
   auto& source = unknown_sources_[step.instruction];
   if (!known) source = std::min(source, static_cast<std::uint32_t>(which));
   return known;

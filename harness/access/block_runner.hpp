@@ -61,6 +61,7 @@ struct Contents {
   std::vector<bool> is_trusted;   ///< by buffer: its content at the start is what the launch gives
   std::vector<bool> is_followed;  ///< by buffer: what the kernel writes to it is in `written`
   WrittenBuffers* written = nullptr;
+  std::vector<bool> may_be_written;  ///< by buffer; if loads wait for what other threads write
   /// Bytes of shared memory that two warps access in no order: they stay unknown.
   std::vector<bool> contested_shared;
 };

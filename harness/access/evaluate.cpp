@@ -1,7 +1,7 @@
 #include "harness/access/evaluate.hpp"
 
 #include "harness/access/block_runner.hpp"
-#include "harness/access/control_flow.hpp"
+#include "harness/access/inline_calls.hpp"
 #include "harness/access/operands.hpp"
 #include "harness/base/text.hpp"
 #include "harness/model/split_mix.hpp"
@@ -129,7 +129,7 @@ class Sums {
 
   void put_step(Evaluation& evaluation, const Step& step) const {
     const MemoryStep& memory = program_->memory[step.detail];
-    if (memory.space == Space::param) return;
+    if (memory.space == Space::param || memory.is_argument) return;
     const std::size_t first = step.detail * space_count;
     const Sum& generic = all_[first + static_cast<std::size_t>(Space::generic)];
     bool any = false;
@@ -317,6 +317,15 @@ class Evaluator {
                   .is_trusted = std::vector<bool>(buffers, true),
                   .is_followed = std::vector<bool>(buffers)};
     if (program_.buffers_hidden_by != ptx::no_index) made.is_trusted.assign(buffers, false);
+    made.may_be_written.resize(buffers);
+    if (std::ranges::none_of(program_.memory, &MemoryStep::is_strong)) return made;
+    for (const Step& step : program_.steps) {
+      if (step.kind != StepKind::memory || !program_.memory[step.detail].writes) continue;
+      const auto reached = reachable_buffers(module_, launch_, step.instruction);
+      if (reached.empty()) made.may_be_written.assign(buffers, true);
+      for (const std::uint32_t buffer : reached)
+        made.may_be_written[buffer] = true;
+    }
     return made;
   }
 
@@ -336,10 +345,11 @@ class Evaluator {
         finish(evaluation, found);
         return evaluation;
       } catch (const OverBudget&) {
-        if (plan_.blocks.size() == 1 || launch_.grid.count() == 1) refuse_budget();
         constexpr std::uint64_t first_sample = 64;
-        sample(plan_.blocks.empty() ? first_sample : plan_.blocks.size() / 2);
-        // Blocks that are not run may write what these ones read.
+        const bool is_one = plan_.blocks.size() == 1 || launch_.grid.count() == 1;
+        if (is_one && !is_followed) refuse_budget();
+        if (!is_one) sample(plan_.blocks.empty() ? first_sample : plan_.blocks.size() / 2);
+        // Others may write what these ones read, or wait for.
         for (std::size_t b = 0; b < contents.is_followed.size(); ++b)
           contents.is_trusted[b] = contents.is_trusted[b] && !contents.is_followed[b];
         contents.is_followed.assign(contents.is_followed.size(), false);
@@ -515,7 +525,55 @@ class Evaluator {
   std::atomic<Clock::time_point> report_due_ = Clock::now() + report_every;
 };
 
+/// Sums up the accesses of functions at the instructions that call them.
+void count_at_calls(Evaluation& evaluation, const ptx::Kernel& kernel,
+                    const std::vector<std::uint32_t>& origins) {
+  std::vector<Access> accesses;
+  const auto original = [&](std::uint32_t& instruction) {
+    if (instruction < origins.size()) instruction = origins[instruction];
+  };
+  for (Access& one : evaluation.accesses) {
+    original(one.instruction);
+    original(one.hidden_by);
+    const bool is_call = kernel.instructions[one.instruction].opcode == "call";
+    const auto same = std::ranges::find_if(accesses, [&](const Access& access) {
+      return is_call && access.instruction == one.instruction && access.space == one.space;
+    });
+    if (same == accesses.end()) {
+      accesses.push_back(std::move(one));
+    } else {
+      *same += one;
+    }
+  }
+  std::ranges::stable_sort(accesses, {}, &Access::instruction);
+  evaluation.accesses = std::move(accesses);
+  for (Unmodelled& one : evaluation.unmodelled)
+    original(one.instruction);
+}
+
 }  // namespace
+
+Access& Access::operator+=(const Access& other) {
+  warps += other.warps;
+  lanes += other.lanes;
+  for (std::size_t g = 0; g < traffic.size() && g < other.traffic.size(); ++g)
+    traffic[g] += other.traffic[g];
+  ideal_sectors += other.ideal_sectors;
+  contiguous_sectors += other.contiguous_sectors;
+  wavefronts += other.wavefronts;
+  ideal_wavefronts += other.ideal_wavefronts;
+  if (outside == 0) first_outside = other.first_outside;
+  outside += other.outside;
+  unknown += other.unknown;
+  doubtful += other.doubtful;
+  range = {range.least + other.range.least, range.most + other.range.most};
+  if (doubt != Doubt::none && doubt != Doubt::sampled) return *this;
+  if (other.doubt == Doubt::none) return *this;
+  doubt = other.doubt;
+  hidden_by = other.hidden_by;
+  hidden_buffer = other.hidden_buffer;
+  return *this;
+}
 
 std::uint64_t Access::moved() const {
   if (space == Space::shared) return wavefronts;
@@ -535,16 +593,11 @@ bool Evaluation::is_exact() const {
 
 Evaluation evaluate(const ptx::Module& module, const Launch& launch,
                     const EvaluateOptions& options) {
-  return Evaluator{module, launch, options}.run();
-}
-
-bool depends_on_time(const ptx::Kernel& kernel, const Access& access) {
-  const bool is_of_path =
-      access.doubt == Doubt::path || access.doubt == Doubt::guard || access.doubt == Doubt::ended;
-  if (!is_of_path || access.hidden_by >= kernel.instructions.size()) return false;
-  if (!is_told_by_others(kernel.instructions[access.hidden_by])) return false;
-  const ControlFlow flow = control_flow(kernel);
-  return flow.loop_of[flow.block_of[access.hidden_by]] != no_index;
+  const auto inlined = inline_calls(module, launch.kernel);
+  if (!inlined) return Evaluator{module, launch, options}.run();
+  Evaluation evaluation = Evaluator{inlined->module, launch, options}.run();
+  count_at_calls(evaluation, module.kernels[launch.kernel], inlined->origins);
+  return evaluation;
 }
 
 std::string_view describe(Doubt doubt) {

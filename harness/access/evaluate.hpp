@@ -57,7 +57,8 @@ struct MovedRange {
 
 /// A memory instruction in one state space. One with generic addresses may access several.
 struct Access {
-  std::uint32_t instruction = 0;  ///< into Kernel::instructions
+  /// Into Kernel::instructions. A call has the accesses of the function, summed up by space.
+  std::uint32_t instruction = 0;
   AccessKind kind = AccessKind::load;
   ptx::Space space = ptx::Space::global;
   unsigned width = 4;  ///< bytes per lane
@@ -85,6 +86,8 @@ struct Access {
   /// moved() of both seeds; if blocks were sampled, within 95 % confidence.
   MovedRange range;
   [[nodiscard]] bool is_exact() const { return doubt == Doubt::none; }
+  /// The numbers of both; exact if both are.
+  Access& operator+=(const Access& other);
   /// Sectors by the first requested generation, or wavefronts.
   [[nodiscard]] std::uint64_t moved() const;
   /// Sectors by the first requested generation over the ideal ones (shared memory: wavefronts); 0
@@ -112,11 +115,6 @@ struct Evaluation {
 /// Throws UsageError in one line if one block exceeds the budget.
 [[nodiscard]] Evaluation evaluate(const ptx::Module& module, const Launch& launch,
                                   const EvaluateOptions& options);
-
-/// Whether it is unknown how often the access happens because a loop polls: its end depends on the
-/// time, on an atomic, or on a load of what other threads or the host may write meanwhile. Two
-/// launches differ in it, so it can be neither traced nor compared.
-[[nodiscard]] bool depends_on_time(const ptx::Kernel& kernel, const Access& access);
 
 /// "ld.global.u32 of line 120: its value is not known", for `hidden_by`.
 [[nodiscard]] std::string describe_hidden(const ptx::Kernel& kernel, std::uint32_t instruction);

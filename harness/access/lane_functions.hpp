@@ -400,4 +400,67 @@ template <class T>
   return value;
 }
 
+/// A format of 16 bits; its values are floats.
+template <unsigned exponent_bits, unsigned fraction_bits>
+struct SmallFloat {
+  static constexpr int bias = (1 << (exponent_bits - 1)) - 1;
+  static constexpr std::uint32_t infinity = ((1U << exponent_bits) - 1) << fraction_bits;
+  static constexpr std::uint32_t not_a_number = 0x7FFF;
+
+  [[nodiscard]] static float widened(std::uint64_t bits) {
+    const auto magnitude = static_cast<std::uint32_t>(bits & 0x7FFFU);
+    float value = std::numeric_limits<float>::quiet_NaN();
+    if (magnitude <= infinity) {
+      const auto exponent = static_cast<int>(magnitude >> fraction_bits);
+      const std::uint32_t fraction = magnitude & ((1U << fraction_bits) - 1);
+      const std::uint32_t whole = exponent == 0 ? fraction : fraction | 1U << fraction_bits;
+      value = magnitude == infinity
+                  ? std::numeric_limits<float>::infinity()
+                  : std::ldexp(static_cast<float>(whole),
+                               std::max(exponent, 1) - bias - static_cast<int>(fraction_bits));
+    }
+    return (bits & 0x8000U) != 0 ? -value : value;
+  }
+
+  [[nodiscard]] static std::uint64_t narrowed(double value, Rounding rounding) {
+    if (std::isnan(value)) return not_a_number;
+    const std::uint32_t sign = std::signbit(value) ? 0x8000U : 0U;
+    const double magnitude = std::fabs(value);
+    if (std::isinf(magnitude)) return sign | infinity;
+    const int exponent = magnitude == 0 ? 1 - bias : std::max(std::ilogb(magnitude), 1 - bias);
+    const double units = std::ldexp(magnitude, static_cast<int>(fraction_bits) - exponent);
+    double whole = std::floor(units);
+    const bool is_away =
+        (rounding == Rounding::up && sign == 0) || (rounding == Rounding::down && sign != 0);
+    if (rounding == Rounding::nearest) whole = std::nearbyint(units);
+    if (is_away) whole = std::ceil(units);
+    // A carry out of the fraction goes into the exponent.
+    const double bits = std::ldexp(exponent + bias - 1, fraction_bits) + whole;
+    if (bits < infinity) return sign | static_cast<std::uint32_t>(bits);
+    return sign | (rounding == Rounding::nearest || is_away ? infinity : infinity - 1);
+  }
+
+  [[nodiscard]] static float flushed(float value) {
+    return std::fabs(value) < std::ldexp(1.0F, 1 - bias) ? std::copysign(0.0F, value) : value;
+  }
+};
+using Half = SmallFloat<5, 10>;
+using Bfloat = SmallFloat<8, 7>;
+
+template <class T>
+inline constexpr bool is_small_float = std::same_as<T, Half> || std::same_as<T, Bfloat>;
+
+/// a × b + c, of which the sum is rounded to odd, so that a later rounding to a smaller format
+/// gives the same as one rounding. The product must be exact.
+[[nodiscard]] inline double fused_to_odd(double a, double b, double c) {
+  const double product = a * b;
+  const double sum = product + c;
+  const double part = sum - product;
+  const double error = (product - (sum - part)) + (c - part);
+  if (error == 0 || !std::isfinite(sum) || (std::bit_cast<std::uint64_t>(sum) & 1U) != 0)
+    return sum;
+  return std::nextafter(sum, error > 0 ? std::numeric_limits<double>::infinity()
+                                       : -std::numeric_limits<double>::infinity());
+}
+
 }  // namespace strata::access

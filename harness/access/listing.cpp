@@ -1,7 +1,9 @@
 #include "harness/access/listing.hpp"
 
 #include "harness/access/control_flow.hpp"
+#include "harness/access/inline_calls.hpp"
 #include "harness/access/kernel_forms.hpp"
+#include "harness/access/operands.hpp"
 #include "harness/base/text.hpp"
 
 #include <algorithm>
@@ -40,6 +42,36 @@ std::string_view why_unmodelled(const ptx::Instruction& one) {
   const auto* const found = std::ranges::find(reasons, one.opcode, &Reason::first);
   return found == reasons.end() ? std::string_view{} : found->second;
 }
+
+/// Which functions of a module access memory, themselves or by what they call.
+class Callees {
+ public:
+  explicit Callees(const ptx::Module& module) : module_{module}, access_(module.kernels.size()) {
+    for (bool more = true; more;) {
+      more = false;
+      for (std::size_t k = 0; k < module.kernels.size(); ++k) {
+        const auto& code = module.kernels[k].instructions;
+        if (access_[k] || std::ranges::none_of(code, [&](const auto& one) { return counts(one); }))
+          continue;
+        access_[k] = more = true;
+      }
+    }
+  }
+  [[nodiscard]] bool access_memory(const ptx::Instruction& one) const {
+    if (!calls_code(module_, one)) return false;
+    return std::ranges::any_of(one.operands, [&](const ptx::Operand& operand) {
+      return operand.kind == ptx::Operand::Kind::function && access_[operand.index];
+    });
+  }
+
+ private:
+  [[nodiscard]] bool counts(const ptx::Instruction& one) const {
+    return accesses_memory(one) || access_memory(one);
+  }
+
+  const ptx::Module& module_;
+  std::vector<bool> access_;
+};
 
 std::vector<Place> places_of(const ptx::Module& module, const ptx::Kernel& kernel,
                              std::uint32_t location) {
@@ -94,8 +126,11 @@ std::vector<Row> list_accesses(const ptx::Module& module, std::uint32_t kernel) 
   std::vector<bool> is_proved(code.instructions.size(), false);
   for (const auto& proof : proofs)
     is_proved[proof.instruction] = true;
+  const Callees callees{module};
   for (std::uint32_t at = 0; at < code.instructions.size(); ++at) {
-    const auto why = why_unmodelled(code.instructions[at]);
+    const auto why = callees.access_memory(code.instructions[at])
+                         ? std::string_view{"the accesses of a function that is called"}
+                         : why_unmodelled(code.instructions[at]);
     if (why.empty() || is_proved[at]) continue;
     proofs.push_back({.instruction = at,
                       .space = code.instructions[at].space(),

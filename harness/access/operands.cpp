@@ -128,6 +128,21 @@ Role role_of(const Instruction& one) {
   return Role::plain;
 }
 
+bool accesses_memory(const Instruction& one) {
+  switch (role_of(one)) {
+    case Role::load:
+    case Role::store:
+      return one.space() != ptx::Space::param;
+    case Role::atomic:
+    case Role::reduction:
+    case Role::copy:
+    case Role::matrix:
+      return true;
+    default:
+      return false;
+  }
+}
+
 unsigned results_of(const Instruction& one) {
   switch (role_of(one)) {
     case Role::load:
@@ -199,20 +214,11 @@ SharedAtomic shared_atomic_of(const Instruction& one) {
   return one.has("cas") ? SharedAtomic::swap : SharedAtomic::native;
 }
 
-bool is_told_by_others(const Instruction& one) {
+bool is_strong_load(const Instruction& one) {
   constexpr std::array<std::string_view, 4> strong{"volatile", "relaxed", "acquire", "mmio"};
-  const Role role = role_of(one);
-  if (role == Role::atomic) return true;
-  if (role == Role::load) {
-    return std::ranges::any_of(one.modifiers,
-                               [&](std::string_view m) { return is_one_of(m, strong); });
-  }
-  return std::ranges::any_of(one.operands, [](const Operand& operand) {
-    using enum ptx::Special;
-    constexpr std::array times{clock, clock_hi, clock64, globaltimer};
-    return operand.kind == Kind::special &&
-           std::ranges::find(times, operand.special) != times.end();
-  });
+  return role_of(one) == Role::load && std::ranges::any_of(one.modifiers, [&](std::string_view m) {
+           return is_one_of(m, strong);
+         });
 }
 
 }  // namespace strata::access

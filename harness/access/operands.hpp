@@ -32,6 +32,8 @@ enum class Role : std::uint8_t {
   unmodelled,  ///< accesses memory or other threads in ways that are not modelled
 };
 [[nodiscard]] Role role_of(const ptx::Instruction& one);
+/// Whether it is a modelled access to memory, other than to parameters.
+[[nodiscard]] bool accesses_memory(const ptx::Instruction& one);
 
 /// Registers by their number in Kernel::registers.
 struct Registers {
@@ -48,8 +50,8 @@ struct Registers {
 [[nodiscard]] SharedAtomic shared_atomic_of(const ptx::Instruction& one);
 
 /// Whether the loaded value may change during the launch without a store of the same thread, as
-/// PTX states by `volatile`, `relaxed`, `acquire` and `mmio`; or is the time.
-[[nodiscard]] bool is_told_by_others(const ptx::Instruction& one);
+/// PTX states by `volatile`, `relaxed`, `acquire` and `mmio`.
+[[nodiscard]] bool is_strong_load(const ptx::Instruction& one);
 
 /// The operand that names the lanes of a warp that must reach this instruction together; or null.
 [[nodiscard]] const ptx::Operand* members_of(const ptx::Instruction& one);

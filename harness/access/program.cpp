@@ -52,6 +52,16 @@ bool is_real(Type type) {
   return type == Type::f16 || type == Type::bf16 || type == Type::f32 || type == Type::f64;
 }
 
+/// An argument or the result of a call, which is no access.
+bool is_argument(const ptx::Module& module, const ptx::Kernel& kernel, const Instruction& one) {
+  const bool is_store = one.opcode == "st";
+  if (one.space() != Space::param || (!is_store && one.opcode != "ld")) return false;
+  const Operand* const address = address_of(one);
+  return address != nullptr && address->kind == Kind::symbol &&
+         module.symbols[address->index].space == Space::param &&
+         std::ranges::count(kernel.params, address->index) == 0;
+}
+
 /// `bar.red.or.pred %p1, 0, %p2;`, of the whole block.
 bool is_vote_of_block(const ptx::Kernel& kernel, const Instruction& one) {
   const bool is_bar = one.opcode == "bar" || one.opcode == "barrier";
@@ -64,9 +74,13 @@ bool is_vote_of_block(const ptx::Kernel& kernel, const Instruction& one) {
 /// Marks the instructions that affect an address, a guard or a branch.
 class Slice {
  public:
-  Slice(const ptx::Kernel& kernel, const ControlFlow& flow,
+  Slice(const ptx::Module& module, const ptx::Kernel& kernel, const ControlFlow& flow,
         const std::vector<std::uint32_t>& meeting, bool follows_buffers)
-      : kernel_{kernel}, flow_{flow}, meeting_{meeting}, follows_buffers_{follows_buffers} {
+      : module_{module},
+        kernel_{kernel},
+        flow_{flow},
+        meeting_{meeting},
+        follows_buffers_{follows_buffers} {
     const std::size_t count = kernel.instructions.size();
     needed.assign(count, false);
     passes_value.assign(count, false);
@@ -89,7 +103,7 @@ class Slice {
         continue;
       }
       const bool ends = roles_[i] == Role::exit && kernel_.instructions[i].opcode != "trap";
-      if (ends || is_access(i)) need(i);
+      if (ends || accesses_memory(kernel_.instructions[i])) need(i);
       if (const auto* members = members_of(kernel_.instructions[i])) come_together(i, *members);
     }
     while (!open_.empty()) {
@@ -109,21 +123,6 @@ class Slice {
   bool needs_buffers = false;
 
  private:
-  [[nodiscard]] bool is_access(std::uint32_t i) const {
-    switch (roles_[i]) {
-      case Role::load:
-      case Role::store:
-        return kernel_.instructions[i].space() != Space::param;
-      case Role::atomic:
-      case Role::reduction:
-      case Role::copy:
-      case Role::matrix:
-        return true;
-      default:
-        return false;
-    }
-  }
-
   /// The branches that control whether a block is reached (Ferrante, Ottenstein and Warren 1987):
   /// for an edge, the blocks on the path up from its end to where its lanes meet.
   void find_controllers() {
@@ -177,14 +176,19 @@ class Slice {
     if (space == Space::shared || generic) pass_through(Space::shared, needs_shared);
     if (space == Space::local || generic) pass_through(Space::local, needs_local);
     if (space == Space::global || generic) need_buffers();
+    if (space == Space::param && is_argument(module_, kernel_, kernel_.instructions[i])) {
+      pass_through(Space::param, passes_arguments_);
+      needs_local = true;
+    }
   }
 
   void pass_through(Space space, bool& passes) {
     if (std::exchange(passes, true)) return;
     for (std::uint32_t i = 0; i < roles_.size(); ++i) {
       const Space of = kernel_.instructions[i].space();
-      const bool there = of == space || of == Space::generic;
+      const bool there = of == space || (of == Space::generic && space != Space::param);
       if (roles_[i] == Role::store && there) (void)need_moved(i);
+      if (roles_[i] == Role::store && space == Space::param && there) need(i);
       const bool combines = roles_[i] == Role::atomic || roles_[i] == Role::reduction;
       if (combines && there) (void)need_moved(i);
       if (roles_[i] == Role::copy && space == Space::shared) need_buffers();
@@ -231,11 +235,13 @@ class Slice {
     }
   }
 
+  const ptx::Module& module_;
   const ptx::Kernel& kernel_;
   const ControlFlow& flow_;
   const std::vector<std::uint32_t>& meeting_;
   bool follows_buffers_;
   bool passes_buffers_ = false;
+  bool passes_arguments_ = false;
   std::vector<Role> roles_;
   std::vector<Registers> registers_;
   std::vector<std::vector<std::uint32_t>> writers_;      ///< instructions, by register
@@ -255,7 +261,7 @@ class Compiler {
 
   Program compile(Part part) {
     for_results_ = part == Part::results;
-    Slice slice{kernel_, flow_, meetings_.all, part == Part::buffers};
+    Slice slice{module_, kernel_, flow_, meetings_.all, part == Part::buffers};
     slice.close(for_results_);
     program_.needs_shared = slice.needs_shared;
     program_.needs_local = slice.needs_local;
@@ -331,6 +337,10 @@ class Compiler {
       } else if (symbol.space == Space::param &&
                  std::ranges::count(kernel_.params, static_cast<std::uint32_t>(i)) > 0) {
         addresses_[i] = symbol.offset;
+      } else if (symbol.space == Space::param) {  // of a call: each thread has its own
+        local = round_up(local, symbol.align);
+        addresses_[i] = local;
+        local += symbol.bytes;
       }
     }
     const std::uint64_t dynamic = round_up(shared, dynamic_align);
@@ -521,7 +531,9 @@ class Compiler {
           return;
         return memory(i, AccessKind::load, passes_value);
       case Role::store:
-        if (kernel_.instructions[i].space() == Space::param) return;  // an argument of a call
+        if (kernel_.instructions[i].space() == Space::param &&
+            !is_argument(module_, kernel_, kernel_.instructions[i]))
+          return;
         return memory(i, AccessKind::store, passes_value);
       case Role::atomic:
         return memory(i, AccessKind::atomic, passes_value);
@@ -620,7 +632,8 @@ class Compiler {
   /// Sums that an assembler may fuse with a product: the rounding of both is undefined.
   void find_sums_of_products() {
     const auto is_loose = [](const Instruction& one, std::string_view opcode) {
-      const bool real = one.type() == Type::f32 || one.type() == Type::f64;
+      const Type type = one.type();
+      const bool real = is_real(type) || type == Type::f16x2 || type == Type::bf16x2;
       return one.opcode == opcode && real && !one.has("rn") && !one.has("rz") && !one.has("rm") &&
              !one.has("rp");
     };
@@ -820,7 +833,7 @@ class Compiler {
   bool load_param(std::uint32_t i) {
     const Instruction& one = kernel_.instructions[i];
     const Operand& from = one.operands[1];
-    if (from.kind != Kind::symbol) return false;
+    if (from.kind != Kind::symbol || is_argument(module_, kernel_, one)) return false;
     const auto& base = addresses_[from.index];
     const std::span<const Operand> targets = items_of(one.operands[0]);
     const unsigned bytes = ptx::bytes_of(one.type());
@@ -865,6 +878,9 @@ class Compiler {
     made.writes = kind != AccessKind::load && !(kind == AccessKind::matrix && one.opcode[0] == 'l');
     made.shared_atomic = shared_atomic_of(one);
     made.is_real = is_real(one.type());
+    made.is_strong = is_strong_load(one);
+    made.is_argument = is_argument(module_, kernel_, one);
+    if (made.is_argument) made.space = Space::local;
     const bool copies = kind == AccessKind::copy;
     if (kind == AccessKind::matrix) {
       made.matrices = one.has("x4") ? 4 : one.has("x2") ? 2 : 1;
@@ -1084,6 +1100,8 @@ class Pointers {
       const Registers of = registers_of(one);
       follow(of.read);
       follow(of.address);
+    } else if (is_argument(module_, kernel_, one)) {
+      follow_argument(address_of(one)->index);
     } else if (role == Role::load && one.space() == Space::param) {
       add_params(one);
     } else if (role == Role::shuffle) {
@@ -1096,6 +1114,15 @@ class Pointers {
     } else {
       // Votes and sums of lanes are not pointers.
       anything_ = role == Role::unmodelled;
+    }
+  }
+
+  /// What a call passes to a function, or it returns.
+  void follow_argument(std::uint32_t symbol) {
+    for (const Instruction& one : kernel_.instructions) {
+      const bool writes = one.opcode == "st" && is_argument(module_, kernel_, one) &&
+                          address_of(one)->index == symbol;
+      if (writes) follow(registers_of(one).read);
     }
   }
 

@@ -36,6 +36,8 @@ struct MemoryStep {
   SharedAtomic shared_atomic = SharedAtomic::none;
   bool passes_value = false;  ///< its value is needed: the registers of a load, or of a store
   bool is_real = false;       ///< of floating point
+  bool is_strong = false;     ///< a load that other threads' stores may change meanwhile
+  bool is_argument = false;   ///< of a function that is called: no access
   bool writes = false;
 
   [[nodiscard]] unsigned width() const { return elements * element_bytes; }

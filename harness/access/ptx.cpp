@@ -764,7 +764,7 @@ void Reader::read_function(bool is_entry) {
   const std::size_t ranges = range_names_.mark();
   const auto first_symbol = static_cast<std::ptrdiff_t>(module_.symbols.size());
   read_limits();
-  if (lexer_.peek().is("(")) (void)read_params();  // return values
+  if (lexer_.peek().is("(")) now_.returns = read_params();
   const Token name = lexer_.need(Token::Kind::word, "the name of a function");
   now_.name = name.text;
   const std::uint32_t index = enter_function(name);

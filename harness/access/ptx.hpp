@@ -186,10 +186,11 @@ struct Symbol {
 
 struct Kernel {
   std::string_view name = {};
-  std::string_view text = {};              ///< from its linkage to the end of its body, if any
-  bool entry = false;                      ///< .entry; otherwise .func
-  bool defined = false;                    ///< false: only declared, or an alias of a function
-  std::vector<std::uint32_t> params = {};  ///< into Module::symbols
+  std::string_view text = {};               ///< from its linkage to the end of its body, if any
+  bool entry = false;                       ///< .entry; otherwise .func
+  bool defined = false;                     ///< false: only declared, or an alias of a function
+  std::vector<std::uint32_t> params = {};   ///< into Module::symbols
+  std::vector<std::uint32_t> returns = {};  ///< likewise, of a function
   std::vector<Register> registers = {};
   std::vector<Label> labels = {};
   std::vector<Location> locations = {};

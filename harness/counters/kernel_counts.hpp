@@ -75,11 +75,6 @@ struct KernelCounts {
 /// the next launch creates another. Throws std::runtime_error.
 void renew_context(int ordinal);
 
-/// Launches the kernel once on the device, without counting, and returns the contents of memory
-/// afterwards: for each index in `wanted`. Otherwise as count_kernel.
-[[nodiscard]] std::vector<std::vector<std::uint8_t>> run_kernel(
-    int ordinal, const KernelLaunch& launch, const std::vector<std::size_t>& wanted);
-
 /// Two kernels that were launched by turns, without counting.
 struct KernelTurns {
   std::vector<double> first = {};   ///< seconds a launch, of each turn

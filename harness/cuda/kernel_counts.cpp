@@ -352,17 +352,6 @@ void renew_context(int ordinal) {
   cuda_check(cudaDeviceReset());
 }
 
-std::vector<std::vector<std::uint8_t>> run_kernel(int ordinal, const KernelLaunch& launch,
-                                                  const std::vector<std::size_t>& wanted) {
-  cuda_check(cudaSetDevice(ordinal));
-  LoadedKernel kernel{launch};
-  kernel.run();
-  std::vector<std::vector<std::uint8_t>> found;
-  for (const std::size_t index : wanted)
-    found.push_back(kernel.content_of(index));
-  return found;
-}
-
 KernelTurns run_by_turns(int ordinal, const KernelLaunch& first, const KernelLaunch& second,
                          unsigned turns) {
   constexpr double least_seconds = 1e-3;

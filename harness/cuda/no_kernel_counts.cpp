@@ -25,10 +25,6 @@ KernelCounts count_kernel(int /*ordinal*/, const KernelLaunch& /*launch*/,
 void renew_context(int /*ordinal*/) {
   no_counts();
 }
-std::vector<std::vector<std::uint8_t>> run_kernel(int /*ordinal*/, const KernelLaunch& /*launch*/,
-                                                  const std::vector<std::size_t>& /*wanted*/) {
-  no_counts();
-}
 KernelTurns run_by_turns(int /*ordinal*/, const KernelLaunch& /*first*/,
                          const KernelLaunch& /*second*/, unsigned /*turns*/) {
   no_counts();

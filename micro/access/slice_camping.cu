@@ -34,7 +34,8 @@ Benchmark declare() {
                          {"sector_bandwidth_per_sm", "the same per cycle of an SM, by each timer"},
                          {"grid_time", "duration of the whole long launch, including start-up"},
                          {"core_clock", "clock of the core during the loads"},
-                         {"sectors_per_request", "per warp-load, counted and modelled"}},
+                         {"sectors_per_request", "per warp-load, counted and modelled"},
+                         {"memory_bytes_per_used_byte", "bytes read from memory per wanted byte"}},
           .seconds_per_case = 0.05};
 }
 

@@ -182,11 +182,17 @@ __device__ __forceinline__ void operate(typename Op::Word& x, typename Op::Word 
   }
 }
 
+/// Blocks of an SM that a kernel is compiled for; 0: not stated. Without, ptxas spills a reading of
+/// the clock beside the calls of a division of doubles, although registers are left.
+template <class Op>
+constexpr unsigned least_blocks =
+    sizeof(typename Op::Word) == sizeof(double) && Op::about.instructions == 0 ? 1 : 0;
+
 /// Every warp runs `ilp` chains: one round to warm the instruction caches, then passes of `rounds`,
 /// twice and four times as many, all in one loop, so that the instructions that the first pass
 /// fetched serve all.
 template <class Op, unsigned ilp>
-__global__ void __launch_bounds__(most_threads)
+__global__ void __launch_bounds__(most_threads, least_blocks<Op>)
     chains(const std::uint64_t* values, const std::uint64_t* ring, std::uint32_t rounds,
            Stamp* stamps, std::uint64_t* ends) {
   using Word = typename Op::Word;

@@ -171,10 +171,13 @@ namespace detail {
 struct Matrix {
   std::uint32_t columns = 0;
   std::vector<std::uint64_t> bits;
+  std::vector<double> values;
   Matrix(std::uint32_t rows, std::uint32_t row_elements, Type type, Data data, std::uint32_t first)
       : columns{row_elements} {
-    for (std::uint32_t i = 0; i < rows * columns; ++i)
+    for (std::uint32_t i = 0; i < rows * columns; ++i) {
       bits.push_back(bits_of_element(type, data, first + i));
+      values.push_back(value_of(type, bits.back()));
+    }
   }
   [[nodiscard]] std::uint64_t at(std::uint32_t row, std::uint32_t column) const {
     return bits.at(std::size_t{row} * columns + column);
@@ -246,9 +249,10 @@ inline void add_shared(Operands& to, const Shape& shape, const Matrix& of) {
       // PTX ISA, "accumulators": two neighbours of a row, then those 8 rows further on.
       const std::uint32_t row = thread / warp_lanes * 16 + thread % warp_lanes / 4 + i / 2 % 2 * 8;
       const std::uint32_t column = i / 4 * 8 + thread % 4 * 2 + i % 2;
+      const double* const of_row = &a.values[std::size_t{row} % rows_of_a * a.columns];
+      const double* const of_column = &b.values[std::size_t{column} * b.columns];
       for (std::uint32_t s = 0; s < shape.stored_k(); ++s) {
-        const double product = value_of(shape.type, a.at(row % rows_of_a, s)) *
-                               value_of(shape.type, b.at(column, column_of(shape, s)));
+        const double product = of_row[s] * of_column[column_of(shape, s)];
         sum += product;
         magnitude += std::abs(product);
       }

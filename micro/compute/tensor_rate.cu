@@ -15,6 +15,9 @@
 #include "micro/compute/driver_readings.hpp"
 #include "micro/compute/tensor_operands.hpp"
 
+#include <chrono>
+#include <memory>
+
 #ifdef __CUDACC__
 #include "micro/compute/tensor_instructions.cuh"
 #endif
@@ -446,14 +449,14 @@ void run(Session& session) {
                       .bytes_of_a = shape.a == Source::shared ? shape.m() * Shape::row_bytes : 0,
                       .row_bytes_of_b = row_bytes_of_b(shape)};
   const auto launch_with = [&](const Loaded& data) {
-    return [&](const Call& call) {
+    return [&, from = &data](const Call& call) {
       if (shape.of_group()) {
         group_kernel(shape)<<<gpu.sms, threads, alone, machine.stream().get()>>>(
-            data.words.data(), data.shared.data(), layout, call.length.rounds,
+            from->words.data(), from->shared.data(), layout, call.length.rounds,
             machine.device_stamps(), ends.data());
       } else {
         warp_kernel(shape)<<<gpu.sms, threads, alone, machine.stream().get()>>>(
-            data.words.data(), call.length.rounds, /*advance=*/0, machine.device_stamps(),
+            from->words.data(), call.length.rounds, /*advance=*/0, machine.device_stamps(),
             ends.data());
       }
     };
@@ -481,8 +484,18 @@ void run(Session& session) {
       watch.emplace(nvml, std::chrono::milliseconds{5});
       return lengths;
     };
-    experiment.conclude = [&](Session& to, const std::vector<Sample>& /*samples*/) {
-      report_readings(to, watch->stop());
+    // The first of both ends the watch.
+    const auto readings = [&, known = std::make_shared<std::vector<TimedReading>>() ]() -> auto& {
+      if (watch) *known = watch->stop();
+      watch.reset();
+      return *known;
+    };
+    experiment.reported_hertz = [=]() -> std::optional<double> {
+      const auto hertz = of_all(readings(), &NvmlReading::sm_hertz);
+      return hertz.empty() ? std::nullopt : std::optional{median(hertz)};
+    };
+    experiment.conclude = [=](Session& to, const std::vector<Sample>& /*samples*/) {
+      report_readings(to, readings());
     };
   }
   measure(session, machine, experiment);

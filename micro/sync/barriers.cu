@@ -97,15 +97,6 @@ Benchmark declare() {
           .excludes = excludes};
 }
 
-/// Rounds of a long launch, about 0.3 ms long.
-std::uint32_t rounds_for(const Shape& shape) {
-  constexpr double timed_cycles = 6e5;
-  const double usual = shape.kind == Kind::grid      ? 2000
-                       : shape.kind == Kind::cluster ? 250
-                                                     : 20 + 2.0 * shape.warps;
-  return 5 * static_cast<std::uint32_t>(timed_cycles / (5 * unroll * usual));
-}
-
 /// What warp `warp` of the grid adds up when its threads get a word from the next thread of their
 /// meeting in each of `meetings` meetings, the first of which has number `first`.
 std::uint32_t sum_of_warp(std::uint32_t meeting_threads, std::uint32_t warp, std::uint32_t first,
@@ -132,9 +123,10 @@ auto verified(const Shape& shape, std::uint32_t blocks, bool each) {
 }
 
 Experiment describe(const Shape& shape, std::uint32_t blocks) {
+  constexpr double timed_seconds = 4e-4;  // of the long launch: hundreds of timer steps
   Experiment experiment;
   experiment.slopes = {{.verify = verified(shape, blocks, /*each=*/false),
-                        .lengths = fifth_and_whole(rounds_for(shape), unroll),
+                        .size = lengths_by_trial(timed_seconds, unroll),
                         .writers = std::size_t{blocks} * shape.warps,
                         .window = slowest_writer_by_sums(),
                         .held = true}};

@@ -103,7 +103,7 @@ struct Ring {
 
 /// `words`: those that a launch stored, one line after the other.
 Experiment describe(const Shape& shape, std::span<const std::uint32_t> words) {
-  constexpr std::uint32_t rounds = 100;
+  constexpr double timed_seconds = 4e-4;  // of the long launch: hundreds of timer steps
   const auto verify = [=, ring = Ring{}](const Call& call, std::span<const Stamp> stamps,
                                          Tally& tally) {
     const std::uint32_t done = call.length.rounds * unroll;
@@ -114,7 +114,7 @@ Experiment describe(const Shape& shape, std::span<const std::uint32_t> words) {
   };
   Experiment experiment;
   experiment.slopes = {{.verify = verify,
-                        .lengths = fifth_and_whole(5 * rounds, unroll),
+                        .size = lengths_by_trial(timed_seconds, unroll),
                         .writers = 1,
                         .window = slowest_writer_by_sums(),
                         .held = true}};

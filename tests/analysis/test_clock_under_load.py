@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from builders import case, load, measurement
 from charts import caption_of, data_of
-from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted, points_of
+from plots import hollow_of, labels_of, plot_named, plotted, points_of
 from strata.model import plain
 from strata.model.clocks import below_the_drivers, sentences
 from strata.run import BOUNDS, Run
@@ -74,7 +74,6 @@ def test_loads_stand_in_the_order_of_the_list_and_of_their_duration(tmp_path: Pa
 def test_clocks_and_powers_stand_side_by_side_on_the_line_of_their_mix(tmp_path: Path) -> None:
     run = run_of(tmp_path, *SOME)
     with plotted(FIGURE, run) as figure:
-        check_texts_of(figure)
         clocks, powers = figure.axes
         mixes = [label.get_text() for label in clocks.get_yticklabels()]
         assert mixes == ["multiply-adds in one lane of 32", "multiply-adds", "tensor cores"]
@@ -101,17 +100,6 @@ def test_the_caption_tells_how_far_the_driver_is_off(tmp_path: Path) -> None:
     agreed = caption_of(FIGURE, run_of(tmp_path, loaded("fma", 1.99e9, 450, method="nvml_mean")))
     assert "below" not in agreed
     assert "the mean of the last second" in agreed
-
-
-def test_a_device_without_nvml_has_its_kernels_clock_alone(tmp_path: Path) -> None:
-    run = load(tmp_path, [loaded("fma", 1.9e9, driver=0.0), loaded("memory", 1.8e9, driver=0.0)])
-    with plotted(FIGURE, run) as figure:
-        check_texts_of(figure)
-        clocks, powers = ([point for line in ax.lines for point in points_of(line)]
-                          for ax in figure.axes)  # fmt: skip
-        assert [x for x, _ in clocks] == [1.8e9, 1.9e9]
-        assert powers == []
-    assert "NVML reported no clock." in caption_of(FIGURE, run)
 
 
 def told(run: Run) -> list[str]:

@@ -10,7 +10,7 @@ from builders import GPU_RUN, HOST_RUN
 from strata import figures
 from strata.cli import main
 from strata.figures import _image, _style
-from strata.figures._image import LINES, MOST, fitted, sources_of
+from strata.figures._image import LINES, fitted, sources_of
 from strata.run import load_run
 
 FIGURE = next(one for one in figures.discover() if one.name == "layout_latency")
@@ -44,11 +44,6 @@ def test_what_does_not_fit_ends_with_a_mark() -> None:
     assert fitted("t " * 900, 350, 10, "bold").endswith("…")
     assert fitted("n" * 900, 350, 7).endswith("…")
     assert fitted("short", 350, 7) == "short"
-
-
-def test_of_many_runs_the_first_are_named_and_the_others_counted() -> None:
-    own = f"{RUN.context.device.name}, run {RUN.context.run}"
-    assert sources_of([RUN] * (MOST + 3)) == [*[own] * MOST, "and 3 more runs"]
 
 
 @pytest.mark.parametrize("command", ["report", "compare"])

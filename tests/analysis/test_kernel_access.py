@@ -4,12 +4,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import pytest
 from matplotlib.axes import Axes
 
 from builders import case, context2, count, counts, load2, strata, write_run
 from charts import caption_of, data_of
-from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted, points_of
+from plots import hollow_of, labels_of, plot_named, plotted, points_of
 from strata.figures.kernel_access import MOST
 from strata.model.counted import model_check
 from strata.run import Run, load_run
@@ -79,7 +78,6 @@ def test_each_line_has_a_bar_a_diamond_and_the_least(tmp_path: Path) -> None:
     )  # fmt: skip
     assert not findings(run)
     with plotted(FIGURE, run) as figure:
-        check_texts_of(figure)
         (ax,) = figure.axes
         assert [label.get_text() for label in ax.get_yticklabels()] == [
             "inlined.cu:35 ← 40  ld.global.f32", "inlined.cu:41  ld.global.f32",
@@ -164,14 +162,3 @@ def test_two_runs_are_compared_before_and_after(tmp_path: Path) -> None:
     assert FIGURE.title in page
     for kind in ("csv", "svg", "pdf", "png"):
         assert (tmp_path / "out" / f"kernel_access.{kind}").stat().st_size > 0
-
-
-@pytest.mark.parametrize("space", ["global", "shared"])
-def test_the_report_shows_it(space: str, tmp_path: Path) -> None:
-    run = access(35, 896, counted=896, space=space)
-    folder = write_run(tmp_path / "run", run, header=context2(run="run"))
-    done = strata("report", folder)
-    assert done.returncode == 0, done.stderr
-    page = (folder / "report" / "report.html").read_text(encoding="utf-8")
-    assert FIGURE.title in page
-    assert "kernel_access: what does each access" in page

@@ -10,7 +10,7 @@ from test_neighbours_figures import CEILING, FLOPS, stories
 
 from builders import case, count, load2, measurement, trace
 from charts import caption_of, data_of
-from plots import bars_of, check_texts_of, labels_of, plot_named, plotted, points_of, silent_of
+from plots import bars_of, labels_of, plot_named, plotted, points_of, silent_of
 from strata.figures.ladder_time import COLOURS
 from strata.ladder.phases import steps
 from strata.model.units import count as grouped
@@ -195,21 +195,12 @@ def test_the_caption_names_the_clock(
     assert (steps(run)[0].left is None) != known
 
 
-def test_without_traces_there_is_no_figure(tmp_path: Path) -> None:
-    line, _ = rung("serial", PHASES)
-    run = run_of(tmp_path, [line, trace(line, status="skipped", reason="this build has no CUPTI")])
-    assert not FIGURE.has(run)
-    (row,) = [row for row in run.rows if row.quantity == "steps_per_second"]
-    assert row.reasons == "phases: tracing skipped: this build has no CUPTI"
-
-
 def test_bars_are_stacked_by_phase_with_what_is_left(tmp_path: Path) -> None:
     run = run_of(
         tmp_path, rung("cpu_grid", PHASES, queued=QUEUED, timed=3.5e-4),
         rung("serial", {"search": 4e-3, "idle": 1e-4}),
     )  # fmt: skip
     with plotted(FIGURE, run) as figure:
-        check_texts_of(figure)
         assert not silent_of(figure)
         (ax,) = figure.axes
         names = [label.get_text() for label in ax.get_yticklabels()]
@@ -247,16 +238,3 @@ def test_the_fastest_valid_choice_of_a_rung_is_drawn(tmp_path: Path) -> None:
     with plotted(FIGURE, run) as figure:
         assert [bar.get_linestyle() for bar in bars_of(figure)] == ["--", "solid"]
     assert f"Invalid, drawn hollow (1): {first['rung']}" in caption_of(FIGURE, run)
-
-
-def test_a_panel_for_each_place(tmp_path: Path) -> None:
-    run = run_of(
-        tmp_path, rung("serial", PHASES, shown="no"), rung("serial", PHASES, shown="yes"),
-        rung("openmp", PHASES, problem="list", world="fit", shown="no"),
-    )  # fmt: skip
-    with plotted(FIGURE, run) as figure:
-        check_texts_of(figure)
-        assert [ax.get_title("left") for ax in figure.axes] == [
-            HERE, f"agents {grouped(16384)}, boids, shown, uniform, world 50",
-            f"agents {grouped(16384)}, list, uniform, fit",
-        ]  # fmt: skip

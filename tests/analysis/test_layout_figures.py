@@ -20,8 +20,7 @@ from builders import (
     predicted,
 )
 from charts import caption_of
-from plots import bars_of, hollow_of, labels_of, plot_named, plotted, points_of
-from strata import model
+from plots import bars_of, hollow_of, labels_of, plot_named, plotted
 from strata.run import load_run
 
 ALONE, MOVED, PROOF, LATENCY, BANDWIDTH = map(
@@ -84,18 +83,6 @@ def test_one_line_per_layout_and_hollow_markers_apart(figure: Any, invalid: int)
         assert len(drawn.axes) == 6
         assert labels_of(drawn) == ["aos", "soa", "aoas", "soaoas", "aosoa32"]
         assert sum(len(hollow_of(ax)) for ax in drawn.axes) == invalid
-
-
-def test_lines_pass_through_the_medians_at_their_warps() -> None:
-    run = load_run(GPU_RUN)
-    expected = [
-        (point.warps, point.row.value)
-        for point in model.curves(run.rows, "useful_bandwidth")
-        if (point.level, point.fields, point.layout) == ("l1", "all", "aos")
-    ]
-    with plotted(BANDWIDTH, run) as drawn:
-        (line,) = (line for line in drawn.axes[0].lines if line.get_label() == "aos")
-        assert np.allclose(points_of(line), expected)
 
 
 # --- traffic, and proof of the level --------------------------------------------------------------

@@ -528,7 +528,7 @@ def test_an_invalid_stride_of_1_is_no_measure_of_the_others() -> None:
 # --- timer_agreement ------------------------------------------------------------------------------
 
 
-def test_ratios_of_timers_are_sorted_and_far_ones_on_the_edge() -> None:
+def test_ratios_of_timers_are_sorted() -> None:
     timers = plot_named("timer_agreement")
     stored = load_run(GPU_RUN)
     assert len(data_of(timers, stored)) == len(model.agreements(stored.rows)) == 109
@@ -540,8 +540,7 @@ def test_ratios_of_timers_are_sorted_and_far_ones_on_the_edge() -> None:
     ]
     with plotted(timers, run_with(rows)) as figure:
         line = next(one for one in lines_of(figure) if one.get_label() == "event_slope")
-        assert [x for x, _ in sorted(points_of(line), key=lambda at: -at[1])] == [1.01, 1.03]
-        (edge,) = (one for one in lines_of(figure) if one.get_marker() == ">")
-        assert [x for x, _ in points_of(edge)] == [1.25]
+        found = sorted(points_of(line), key=lambda at: -at[1])
+        assert [x for x, _ in found] == pytest.approx([1, 3, 800])
         assert labels_of(figure) == ["within 2 %", "event_slope"]
-    assert "Triangles on the edge: 1 outside the axis." in words_of("timer_agreement", rows)
+    assert "1 of 3 pairs within 2 %" in words_of("timer_agreement", rows)

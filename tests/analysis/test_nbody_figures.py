@@ -11,26 +11,21 @@ import pytest
 from matplotlib.figure import Figure as MplFigure
 
 import ladder_run
-from builders import case, count
 from charts import caption_of
 from ladder_run import GALAXIES, SINGLE, SMALL, rung_case, some
 from plots import (
     bars_of,
-    check_texts_of,
     hollow_of,
     labels_of,
     lines_of,
     plot_named,
     plotted,
     points_of,
-    silent_of,
 )
-from strata import figures
-from strata.figures import nbody_accuracy, nbody_along, nbody_stalls, nbody_waterfall
+from strata.figures import nbody_accuracy, nbody_stalls, nbody_waterfall
 from strata.ladder import seeds
 from strata.run import Run
 
-FIGURES = [plot.name for plot in figures.discover() if plot.name.startswith("nbody_")]
 LADDER, WATERFALL, STALLS, ACCURACY = map(
     plot_named, ("nbody_ladder", "nbody_waterfall", "nbody_stalls", "nbody_accuracy")
 )
@@ -41,8 +36,6 @@ UNROLL, BLOCKS, GPUS, GRAVIT, THROUGHPUT, TIME = map(
         "nbody_thessaly_throughput", "nbody_thessaly_time",
     ),
 )  # fmt: skip
-OF_A_CPU = ("nbody_accuracy", "nbody_waterfall", "nbody_thessaly_throughput", "nbody_ladder")
-DRAWN = [(name, "gpu") for name in FIGURES] + [(name, "host") for name in OF_A_CPU]
 
 
 @cache
@@ -51,23 +44,6 @@ def run_of(which: str) -> Run:
     with TemporaryDirectory() as folder:
         made = ladder_run.gpu_run if which == "gpu" else ladder_run.host_run
         return made(Path(folder))
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_without_its_rows_there_is_no_figure(name: str, tmp_path: Path) -> None:
-    other = case([count("interactions_per_second", 1, unit="1/s")])
-    assert not plot_named(name).has(some(tmp_path / "a", other))
-    if name not in OF_A_CPU:
-        line = rung_case("naive", 1e12, SINGLE, layout="aos")
-        assert not plot_named(name).has(some(tmp_path / "b", line))
-
-
-@pytest.mark.parametrize("width", [7, 3.3])
-@pytest.mark.parametrize(("name", "which"), DRAWN)
-def test_texts_are_apart_and_marks_have_tooltips(name: str, which: str, width: float) -> None:
-    with plotted(plot_named(name), run_of(which), width) as figure:
-        check_texts_of(figure)
-        assert not silent_of(figure)
 
 
 def named_points(figure: MplFigure, panel: int = 0) -> dict[str, list[tuple[float, float]]]:
@@ -121,21 +97,6 @@ def test_a_bar_for_each_rung_and_marks_for_its_other_cases() -> None:
     assert "NVIDIA's sample (CUDA sample nbody, fp32, -ftz=true, blocks of 512; 65 536" in caption
     assert "driver 580.159.04" in caption
     assert "in doubt" not in caption
-
-
-def test_the_other_size_that_most_rungs_have_is_a_mark(tmp_path: Path) -> None:
-    third = {**SINGLE, "bodies": 16384}
-    lines = [
-        rung_case(rung, rate, place, layout="aos")
-        for rung in ("naive", "tiled")
-        for rate, place in ((1e12, SINGLE), (0.9e12, SMALL), (0.5e12, third))
-        if (rung, place) != ("tiled", third)
-    ]
-    run = some(tmp_path, *lines)
-    with plotted(LADDER, run) as figure:
-        found = [x for x, _ in named_points(figure)["65\u202f536 bodies"]]
-        assert found == pytest.approx([0.9e12, 0.9e12], rel=0.01)
-    assert "Diamonds: 65\u202f536 bodies." in caption_of(LADDER, run)
 
 
 @pytest.mark.parametrize("gpus", [1, 2])
@@ -205,23 +166,14 @@ def test_an_invalid_factor_or_loop_is_hollow(
     assert "unroll 4." in caption_of(UNROLL, run)
 
 
-def test_occupancy_is_below_the_rate_where_it_was_counted(tmp_path: Path) -> None:
+def test_occupancy_is_below_the_rate_where_it_was_counted() -> None:
     with plotted(BLOCKS, run_of("gpu")) as figure:
         rates, shares = (next(iter(named_points(figure, at).values())) for at in (0, 1))
         assert [place for place, _ in rates] == list(ladder_run.BLOCKS)
         assert [value for _, value in shares] == [95, 95, 95, 95, 75]
-    lines = [
-        rung_case("block_size", 1e12, SINGLE, layout="soaoas", block_size=size)
-        for size in (64, 128)
-    ]
-    run = some(tmp_path, *lines)
-    with plotted(BLOCKS, run) as figure:
-        assert len(figure.axes) == 1
 
 
-def test_each_rung_of_several_gpus_has_a_rate_and_an_efficiency(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_rung_of_several_gpus_has_a_rate_and_an_efficiency() -> None:
     data = GPUS.data(run_of("gpu"))
     assert [*data.gpus] == [1, 2, 1, 2]
     with plotted(GPUS, run_of("gpu")) as figure:
@@ -230,17 +182,6 @@ def test_each_rung_of_several_gpus_has_a_rate_and_an_efficiency(
         assert [line[0] for line in named_points(figure, 1).values()] == [(1, 100), (1, 100)]
     words = caption_of(GPUS, run_of("gpu"))
     assert re.search(r"Efficiency: (99|100)\.\d % with 2 \(several gpus, 524", words)
-    both = {"several_gpus": 1e12, "pair_once": 6e12}  # rungs that the stored run has
-    monkeypatch.setattr(nbody_along, "SEVERAL", tuple(both))
-    lines = [
-        rung_case(rung, rate * n, SINGLE, layout="soaoas", gpus=n)
-        for rung, rate in both.items()
-        for n in (1, 2)
-    ]
-    with plotted(GPUS, some(tmp_path, *lines)) as figure:
-        upper, _, lower, _ = figure.axes
-        assert [ax.get_title("left") for ax in (upper, lower)] == ["several gpus", "pair once"]
-        assert [y for _, y in points_of(lower.lines[0])] == pytest.approx([6e12, 12e12], rel=0.01)
 
 
 def test_without_one_gpu_there_is_no_efficiency(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from builders import case, count, load2, measurement
 from charts import caption_of, data_of
-from plots import bars_of, check_texts_of, hollow_of, labels_of, plot_named, plotted, points_of
+from plots import bars_of, hollow_of, labels_of, plot_named, plotted, points_of
 from strata.model.units import count as grouped
 from strata.run import Run
 
@@ -127,19 +127,6 @@ def test_the_best_valid_choice_of_a_rung_is_drawn(tmp_path: Path) -> None:
     assert "openmp, boids, uniform, radius 50" in caption
 
 
-def test_a_panel_for_each_problem_and_spread(tmp_path: Path) -> None:
-    run = run_of(
-        tmp_path, rung("cpu_grid", 3e6), rung("cpu_grid", 1e6, spread="clustered"),
-        rung("cpu_grid", 2e6, problem="list", world="fit", agents=32768),
-    )  # fmt: skip
-    with plotted(LADDER, run) as figure:
-        check_texts_of(figure)
-        names = ["boids, clustered, radius 50", "boids, uniform, radius 50", "list, uniform"]
-        assert titles(figure.axes) == names
-        assert figure.axes[2].get_xlabel() == "neighbours (1/s)"
-        assert bars_of(figure)[2].get_width() == pytest.approx(14e6)
-
-
 def test_steps_and_tests_against_the_cells_of_each_rung(tmp_path: Path) -> None:
     run = run_of(
         tmp_path, *(rung("cpu_grid", 1e6 * cells, cells=cells) for cells in (24, 6, 12)),
@@ -148,30 +135,11 @@ def test_steps_and_tests_against_the_cells_of_each_rung(tmp_path: Path) -> None:
     )  # fmt: skip
     name = f"cpu grid, {grouped(4096)}"
     with plotted(WORK, run) as figure:
-        check_texts_of(figure)
         upper, lower = figure.axes
         assert labels_of(figure) == [name, f"cpu packed, {grouped(4096)}"]
         assert values(upper, name) == [pytest.approx((n, 1e6 * n / 4096)) for n in (6, 12, 24)]
         assert [tests for _, tests in values(lower, name)] == pytest.approx([20 / 7] * 3)
     assert [line["cells"] for line in data_of(WORK, run)] == ["6", "12", "24", "6", "12"]
-
-
-def test_a_column_for_each_world_and_hollow_invalid_cells(tmp_path: Path) -> None:
-    cases = [
-        rung("cpu_grid", 1e6 * cells, cells=cells, world=world, agents=agents)
-        for world in (50, 100)
-        for agents in (4096, 16384)
-        for cells in (6, 12, 23, 24)
-    ]
-    cases[0]["gates"] = [{"gate": "model", "verdict": "failed", "detail": "off"}]
-    run = run_of(tmp_path, *cases)
-    with plotted(WORK, run) as figure:
-        check_texts_of(figure)
-        assert titles(figure.axes[:2]) == [f"boids, uniform, radius {n}" for n in (50, 100)]
-        assert labels_of(figure) == [f"cpu grid, {grouped(n)}" for n in (4096, 16384)]
-        assert [*figure.axes[2].get_xticks()] == [6, 12, 23], "24 would overlap 23"
-        assert [cells for cells, _ in hollow_of(figure.axes[0])] == [6]
-    assert f"cpu grid, {grouped(4096)}, 6 cells, boids" in caption_of(WORK, run)
 
 
 def test_a_line_for_each_rung_by_agents(tmp_path: Path) -> None:
@@ -181,7 +149,6 @@ def test_a_line_for_each_rung_by_agents(tmp_path: Path) -> None:
         rung("cpu_grid", 6e6, agents=16384), rung("openmp", 2e6),
     )  # fmt: skip
     with plotted(SCALE, run) as figure:
-        check_texts_of(figure)
         (ax,) = figure.axes
         assert labels_of(figure) == ["serial", "cpu grid"], "openmp has one number of agents"
         assert values(ax, "serial") == [pytest.approx((4096, 1e6)), pytest.approx((16384, 3e5))]
@@ -230,7 +197,6 @@ def test_published_rates_are_open_marks_beside_a_gpu(tmp_path: Path) -> None:
     ]  # fmt: skip
     run = run_of(tmp_path, *rungs, backend="cuda")
     with plotted(SCALE, run) as figure:
-        check_texts_of(figure)
         of = {ax.get_title("left"): ax for ax in figure.axes}
         seed = values(of["boids, uniform, radius 200"], "Breitbart 2008, GeForce 8800 GTS")
         assert seed == [(16384, 344064), (32768, 1966080), (262144, 1310720)]

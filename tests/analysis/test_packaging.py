@@ -26,7 +26,7 @@ def imports(folder: Path) -> set[str]:
 
 def names(path: Path) -> set[str]:
     lines = path.read_text(encoding="utf-8").splitlines()
-    return {line for line in lines if line and not line.startswith(("#", "-"))}
+    return {line.partition(";")[0] for line in lines if line and not line.startswith(("#", "-"))}
 
 
 def test_the_package_imports_what_it_declares_and_nothing_else() -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from builders import row
 from charts import caption_of, data_of, run_with
-from plots import check_texts_of, labels_of, lines_of, plot_named, plotted, points_of
+from plots import labels_of, lines_of, plot_named, plotted, points_of
 from strata import reference
 from strata.figures._plot import Plot
 from strata.figures.published import LATENCIES
@@ -153,8 +153,6 @@ def every() -> tuple[Row, ...]:
 def test_the_figure_is_drawn_and_its_caption_lists_its_sources(figure: Plot) -> None:
     """A page lists the sources that its texts cite: a number in a drawing alone would dangle."""
     made_up = run_with(every())
-    with plotted(figure, made_up) as drawn:
-        check_texts_of(drawn)
     marks = figure.data(made_up)["_mark"]
     keys = {mark.published.origin.keys[0] for mark in marks if mark.published}
     assert f"Sources: {reference.cite(*keys)}." in caption_of(figure, made_up)

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from charts import caption_of, run_with, timed
-from plots import check_texts_of, labels_of, plot_named, plotted, points_of
+from plots import labels_of, plot_named, plotted, points_of
 from strata.figures.short_words import SPEED_UPS, ratios
 from strata.run import Row
 
@@ -55,7 +55,6 @@ def kernels_of(rows: Sequence[Row]) -> pd.DataFrame:
 def hollow(rows: Sequence[Row]) -> list[tuple[float, float]]:
     """The marks drawn as invalid."""
     with plotted(FIGURE, run_with(rows)) as figure:
-        check_texts_of(figure)
         return [
             point
             for ax in figure.axes

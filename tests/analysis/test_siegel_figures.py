@@ -5,13 +5,11 @@ from typing import Any
 
 import pytest
 
-from builders import GPU_RUN, HOST_RUN, case, count, load2, measurement
+from builders import case, count, load2, measurement
 from charts import caption_of, data_of
 from plots import bars_of, hollow_of, lines_of, plot_named, plotted, points_of
-from strata.figures._plot import Plot
 from strata.ladder import seeds as ladder_seeds
 from strata.model import plain
-from strata.run import load_run
 
 TIMES, GAINS = plot_named("siegel_10"), plot_named("siegel_11")
 
@@ -25,16 +23,6 @@ def read(layout: str, cycles: float, noise: str = "passed") -> dict[str, Any]:
             "residency": "dram", "warps_per_sm": 1,
         },
     )  # fmt: skip
-
-
-@pytest.mark.parametrize("figure", [TIMES, GAINS])
-@pytest.mark.parametrize("folder", [GPU_RUN, HOST_RUN])
-def test_the_paper_is_named(figure: Plot, folder: Path) -> None:
-    run = load_run(folder)
-    assert figure.paper
-    assert data_of(figure, run)
-    assert "Siegel et al. 2009" in figure.title
-    assert "Siegel et al. 2009" in caption_of(figure, run)
 
 
 def test_speed_is_over_aos_and_theirs_beside_it(tmp_path: Path) -> None:

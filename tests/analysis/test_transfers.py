@@ -9,7 +9,7 @@ from test_transfer_model import SIZES, sweep, transfer
 
 from builders import case, load, measurement
 from charts import caption_of, data_of
-from plots import check_texts_of, hollow_of, labels_of, plot_named, plotted, points_of, solid_of
+from plots import hollow_of, labels_of, plot_named, plotted, points_of, solid_of
 from strata.figures.transfers import ALPHA, BETA, FIT
 
 TRANSFERS, SMALL_COPIES, PEER_COPY = map(plot_named, ("transfers", "small_copies", "peer_copy"))
@@ -55,7 +55,6 @@ def one_load() -> dict[str, Any]:
 def test_time_stands_above_bandwidth_and_held_out_sizes_are_crosses(tmp_path: Path) -> None:
     run = load(tmp_path, [*sweep(one_transfer), *sweep(one_transfer, direction="both")])
     with plotted(TRANSFERS, run) as figure:
-        check_texts_of(figure)
         time, both, rate, _ = figure.axes
         assert [ax.get_title("left") for ax in (time, both)] == [
             "To the device", "Both ways at once",
@@ -97,7 +96,6 @@ def test_packing_pays_up_to_where_the_lines_cross(
     cases = [*sweep(many, pieces=16), *sweep(of_packed, pieces=16, packing="packed")]
     run = load(tmp_path, cases)
     with plotted(SMALL_COPIES, run) as figure:
-        check_texts_of(figure)
         (ax,) = figure.axes
         stars = [points_of(line)[0][0] for line in ax.lines if line.get_marker() == "*"]
         assert stars == ([pytest.approx(1e6)] if of_packed is packed else [])
@@ -129,7 +127,6 @@ def test_an_invalid_copy_is_hollow_named_and_no_part_of_the_line(tmp_path: Path)
     ]
     run = load(tmp_path, [*lines, one_load()])
     with plotted(PEER_COPY, run) as figure:
-        check_texts_of(figure)
         assert {x for ax in figure.axes for x, _ in hollow_of(ax)} == {1024}
     words = caption_of(PEER_COPY, run).replace("\u00a0", " ")
     assert "Invalid, drawn hollow (1): kernel to the peer, 1 KiB" in words

@@ -37,8 +37,6 @@ KERNEL = """
 }}
 """
 LOAD = "ld.global.f32 %f1, [%rd3];"
-HIDDEN = "ld.global.u32 %r2, [%rd3]; mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2;"
-"""An index that lies in a buffer of which nothing is told: only a device can record it."""
 
 
 class CountingTest(unittest.TestCase):
@@ -238,17 +236,6 @@ class CountingTest(unittest.TestCase):
         done = self.count(["a", "refused"])
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-
-    def test_one_worker_traces_what_is_hidden_in_several_files(self) -> None:
-        names = ["a", "b", "crash", "c"]
-        files = [self.ptx(f"{name}.ptx", [name], HIDDEN) for name in names]
-        launches = [self.launch(name, name) for name in names]
-        done = self.run_access(files, launches)
-        self.assertEqual(done.returncode, 1)
-        self.assertEqual(self.workers("traces"), [["a", "b", "crash"], ["crash"], ["c"]])
-        lines = [line for line in done.stderr.splitlines() if "not traced" in line]
-        self.assertEqual(len(lines), 1, done.stderr)
-        self.assertIn("crash.yaml", lines[0])
 
 
 if __name__ == "__main__":

@@ -139,16 +139,6 @@ void renew_context(int /*ordinal*/) {
   launches().of_context = 0;
 }
 
-std::vector<std::vector<std::uint8_t>> run_kernel(int /*ordinal*/, const KernelLaunch& launch,
-                                                  const std::vector<std::size_t>& wanted) {
-  note("traces " + launch.function);
-  run(launch);
-  std::vector<std::vector<std::uint8_t>> found;
-  for (const std::size_t index : wanted)
-    found.emplace_back(launch.memory.at(index).bytes);
-  return found;
-}
-
 KernelTurns run_by_turns(int /*ordinal*/, const KernelLaunch& first, const KernelLaunch& second,
                          unsigned turns) {
   note("tries " + second.function);

@@ -92,6 +92,51 @@ TEST(Arithmetic, OfIntegersWrapsAround) {
   });
 }
 
+TEST(Arithmetic, Of16BitNumbersRoundsOnce) {
+  const auto of = [](const char* operation, const std::vector<const char*>& operands,
+                     const char* result) {
+    std::string code;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      code += fmt::format("mov.b16 %rs{}, {};\n", i + 2, operands[i]);
+    code += fmt::format("{} %rs1, %rs2", operation);
+    for (std::size_t i = 1; i < operands.size(); ++i)
+      code += fmt::format(", %rs{}", i + 2);
+    expect_worked({{code.c_str(), result}});
+  };
+  of("add.f16", {"0x99c9", "0x3e5f"}, "0x3e5c");
+  of("add.rn.f16", {"0x3c00", "0x1000"}, "0x3c00");  // halfway: to even
+  of("sub.f16", {"0x3c00", "0x3c00"}, "0");
+  of("mul.f16", {"0x1657", "0x37c6"}, "0x1229");
+  of("mul.f16", {"0x7bff", "0x4000"}, "0x7c00");  // infinite
+  of("mul.sat.f16", {"0x4000", "0x4000"}, "0x3c00");
+  of("fma.rn.f16", {"0xdd7a", "0x861d", "0x0ddf"}, "0x283b");
+  of("fma.rn.f16", {"0xc962", "0x526f", "0x10cf"}, "0xe054");
+  of("add.bf16", {"0x104e", "0x37ae"}, "0x37ae");
+  of("mul.bf16", {"0x104e", "0x37ae"}, "0x088c");
+  of("fma.rn.bf16", {"0x2a18", "0x7628", "0xc365"}, "0x60c7");  // 0x60c8 if rounded twice
+  of("fma.rn.bf16", {"0xc790", "0xe43c", "0xbe3d"}, "0x6c53");
+  of("neg.f16", {"0x3c00"}, "0xbc00");
+  of("abs.bf16", {"0xbf80"}, "0x3f80");
+  of("max.f16", {"0x7e00", "0x3c00"}, "0x3c00");  // the one that is a number
+  of("cvt.rzi.f16.f16", {"0x3e00"}, "0x3c00");
+  expect_worked({
+      {"mov.b16 %rs2, 0x3C00;\ncvt.f32.f16 %f1, %rs2;\nmov.b32 %r1, %f1", "0x3F800000"},
+      {"mov.b16 %rs2, 1;\ncvt.f32.f16 %f1, %rs2;\nmov.b32 %r1, %f1", "0x33800000"},
+      {"mov.b16 %rs2, 0x3F80;\ncvt.f32.bf16 %f1, %rs2;\nmov.b32 %r1, %f1", "0x3F800000"},
+      {"mov.b32 %f1, 0x477FF000;\ncvt.rn.f16.f32 %rs1, %f1", "0x7C00"},  // 65520
+      {"mov.b32 %f1, 0x477FF000;\ncvt.rz.f16.f32 %rs1, %f1", "0x7BFF"},
+      {"mov.b32 %f1, 0x3F808000;\ncvt.rn.bf16.f32 %rs1, %f1", "0x3F80"},
+      {"cvt.rn.f16.s32 %rs1, -3", "0xC200"},
+      {"mov.b16 %rs2, 0xC200;\ncvt.rzi.s32.f16 %r1, %rs2", "-3"},
+      {"mov.b32 %f1, 0x3F800000;\nmov.b32 %f2, 0x40000000;\n"
+       "cvt.rn.f16x2.f32 %r1, %f1, %f2",
+       "0x3C004000"},
+      {"mov.b32 %r2, 0x3C004000;\nadd.f16x2 %r1, %r2, %r2", "0x40004400"},
+      {"mov.b32 %r2, 0x3F804000;\nmul.bf16x2 %r1, %r2, %r2", "0x3F804080"},
+      {"mov.b16 %rs2, 0xBC00;\nmov.b16 %rs3, 0x3C00;\nsetp.lt.f16 %p1, %rs2, %rs3", "1"},
+  });
+}
+
 TEST(Arithmetic, OfBitsIsThatOfTheManual) {
   expect_worked({
       {"not.b32 %r1, 0x0F0F0F0F", "0xF0F0F0F0"},

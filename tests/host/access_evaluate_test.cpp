@@ -69,28 +69,23 @@ TEST(Evaluate, CountsLanesOfAnAtomicAtOneWordOneByOne) {
   }
 }
 
-TEST(Evaluate, SaysThatAPollingLoopDependsOnTheTime) {
-  // As `hold`, which waits for a word of the host or a deadline.
+TEST(Evaluate, EndsAPollingLoop) {
+  // Thread 0 of block 0 waits for a word that block 1 writes.
   const std::string loop =
-      "ld.param.u64 %rd0, [a];\nmov.u64 %rd1, %globaltimer;\n$wait:\n"
-      "{} %r1, [%rd0];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra $done;\n"
-      "mov.u64 %rd2, %globaltimer;\nsub.s64 %rd3, %rd2, %rd1;\nsetp.lt.u64 %p2, %rd3, 1000;\n"
-      "@%p2 bra $wait;\n$done:\nret;";
-  for (const auto* load : {"ld.relaxed.sys.global.u32", "ld.volatile.global.u32",
-                           "ld.acquire.gpu.global.u32", "ld.global.u32"}) {
-    const Launched of = warp_of(fmt::format(fmt::runtime(loop), load));
-    const auto found = of.evaluate().accesses;
-    ASSERT_EQ(found.size(), 1U);
-    EXPECT_FALSE(found[0].is_exact());
-    // The plain load names itself first: its value cannot change, but the time can.
-    const bool is_plain = std::string{load} == "ld.global.u32";
-    EXPECT_EQ(depends_on_time(of.kernel(), found[0]), !is_plain) << load;
+      "ld.param.u64 %rd0, [a];\nmov.u32 %r0, %ctaid.x;\nsetp.ne.u32 %p0, %r0, 0;\n"
+      "@%p0 bra $write;\n$wait:\n{} %r1, [%rd0];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra $wait;\n"
+      "bra $done;\n$write:\nst.global.u32 [%rd0], 1;\n$done:\nld.global.u32 %r2, [%rd0+128];\n"
+      "ret;";
+  for (const auto* load :
+       {"ld.relaxed.sys.global.u32", "ld.volatile.global.u32", "ld.acquire.gpu.global.u32"}) {
+    const Launched launched{kernel_text(".param .u64 a", fmt::format(fmt::runtime(loop), load)),
+                            "schema: 1\nkernel: k\ngrid: 2\nblock: 32\narguments:\n"
+                            "  - {bytes: 4096, fill: zero}\n"};
+    const auto found = launched.evaluate({.budget = 1U << 20U}).accesses;
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_FALSE(found[0].is_exact()) << load;
+    EXPECT_EQ(found[2].warps, 2U) << load;
   }
-  // A loop over data of the launch ends the same way each time.
-  const Launched data = warp_of(
-      std::string{own_word} +
-      "$next:\nld.global.u32 %r1, [%rd2];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra $next;\nret;");
-  EXPECT_FALSE(depends_on_time(data.kernel(), data.evaluate().accesses.at(0)));
 }
 
 TEST(Evaluate, LeavesOutWarpsWhoseLanesAreAllOff) {

@@ -115,8 +115,12 @@ void count_accesses(const CodeCounts& code, const ptx::Kernel& kernel,
   });
   const std::set<std::uint32_t> present{lines.begin(), lines.end()};
   for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
-    if (!present.contains(code.marked.first_marks[code.kernel] + i))
+    if (kernel.instructions[i].opcode == "call") {
+      launch.accesses.erase(i);
+      launch.not_counted[i] = "its accesses are those of a function";
+    } else if (!present.contains(code.marked.first_marks[code.kernel] + i)) {
       launch.not_counted[i] = "ptxas removed it as unreachable or unused";
+    }
   }
 }
 

@@ -22,6 +22,7 @@ KERNELS = {
     "short_words": ["addILj4ELj4ELj1E", "addILj1ELj1ELj4E", "addILj1ELj16ELj1E"],
     "coalescing": ["gatherILj4E"],
     "mend": [""],  # all of them
+    "contents": [""],
 }
 FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-arch=compute_90", "-ptx"]
 

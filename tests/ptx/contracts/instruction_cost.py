@@ -43,7 +43,7 @@ OPERATIONS: dict[str, tuple[int, tuple[str, ...], dict[str, int]]] = {
     "Fdiv": (32, (r"div\.rn\.f32",), {r"MUFU\.RCP": 1}),
     "Ddiv": (16, (r"div\.rn\.f64",), {r"MUFU\.RCP64H": 1}),
     "Iadd64": (256, (r"add\.u64", r"add\.u64"), {r"IADD3": 1, r"IADD3\.X": 1}),
-    "Imad64": (64, (r"mad\.lo\.u64",), {r"IMAD\.WIDE\.U32": 1, r"IMAD": 2, r"IADD3": 1}),
+    "Imad64": (64, (r"mad\.lo\.u64",), {r"IMAD": 2, r"IADD3": 1, r"IMAD\.WIDE\.U32": 1}),
     "Udiv": (32, (r"div\.u32",), {r"MUFU\.RCP": 1}),
     "IntToFloat": (
         256,

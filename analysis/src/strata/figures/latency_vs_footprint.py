@@ -30,7 +30,6 @@ LOOKS = {
     "memory": ("memory", "#0072B2", 1.2),
 }
 """Name, colour and width: curves on top of each other all stay visible."""
-SIZES = {"footprint_over_shared_memory": "shared memory of an SM", "footprint_over_l2": "L2"}
 EVICTED = "evicted before"
 NEAR, ROOM, BROAD = 1.1, 1.5, 2**3.5
 """A curve within `NEAR` is on the plateau too; its label is above it if no curve is within `ROOM`,
@@ -82,11 +81,9 @@ def walked(loads: pd.DataFrame) -> pd.DataFrame:
 
 
 def _marks(loads: pd.DataFrame, rows: pd.DataFrame) -> dict[str, float]:
-    """The footprints to mark, of those drawn: driver-reported sizes, and the start of eviction."""
-    found = {
-        words: float(np.rint((loads.footprint / beside(loads, rows, name)).median()))
-        for name, words in SIZES.items()
-    }
+    """The footprints to mark, of those drawn: the reported size of L2, the start of eviction."""
+    over = beside(loads, rows, "footprint_over_l2")
+    found = {"L2": float(np.rint((loads.footprint / over).median()))}
     walked_before = beside(loads, rows, "walked_before")
     last = loads.footprint[walked_before > 0].max()
     first = loads.footprint[walked_before <= 0].min()
@@ -161,10 +158,8 @@ def draw(data: pd.DataFrame, ax: Axes) -> None:
     ax.set_ylabel(f"{unit_name(data.unit.iloc[0])} per load")
     ax.margins(y=0.1)
     for name, at in data.attrs["marks"].items():
-        if name == SIZES["footprint_over_shared_memory"]:  # no cause of the step of L1 beside it
-            continue
         ax.axvline(at, color=GREY, ls=":", lw=0.8)
-        words = f"{name if name == EVICTED else f'{name} ({size(at)})'} "
+        words = f"{name} " if name == EVICTED else f"{name} ({size(at)}) "
         along = ax.get_xaxis_transform()
         ax.text(at, 0.02, words, color=QUIET, rotation=90, ha="right", transform=along)
     found = steps(data)

@@ -210,7 +210,8 @@ def _periods(data: pd.DataFrame) -> dict[str, str]:
 
 @figure("bytes_moved", "Bytes moved per byte used", 14, data_moved, _caption_moved)
 def draw_moved(data: pd.DataFrame, figure: Figure) -> None:
-    data = data.assign(period=data.generation.map(_periods(data)).fillna(data.generation))
+    periods = _periods(data)
+    data = data.assign(period=[periods.get(one, one) for one in data.generation])
     for ax, _, here in by_layout(figure, data, "period"):
         ruled, counts = here[~here["_counted"]], here[here["_counted"]]
         _bars(ax, ruled.drop_duplicates("layout"), "moved_over_used", "low", "high")

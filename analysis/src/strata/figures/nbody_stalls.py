@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from strata.figures._plot import columns, figure, of_items
-from strata.figures._style import COLUMN, listed, mark_rows
+from strata.figures._style import in_column, listed, mark_rows
 from strata.ladder.rungs import rung_name, size_words
 from strata.ladder.stalls import STATES, stalls
 from strata.run import Run
@@ -49,7 +49,7 @@ def caption(data: pd.DataFrame) -> str:
 def draw(data: pd.DataFrame, figure: Figure) -> None:
     common = mode(data["_row"].map(size_words))
     data = data.drop_duplicates("rung")
-    narrow = figure.get_figwidth() < COLUMN
+    narrow = in_column(figure)
     figure.set_figheight(1.4 + 0.7 * narrow + 0.24 * len(data))
     ax = figure.add_subplot()
     start = pd.Series(0.0, data.index)

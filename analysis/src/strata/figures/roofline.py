@@ -104,7 +104,7 @@ _METHODS = {
     "Thick: the best measured values; slopes are the bandwidth of a level, the flat one is 32-bit "
     "multiply-adds. Dashed: lower ceilings (ungrouped: words of 4 bytes; uncoalesced: lanes far "
     f"apart, by wanted bytes; after van den Braak et al. {cite('vandenbraak2010access')}). "
-    "Filled: the counted additions, multiplications and multiply-adds (two), against the counted "
+    "Counted kernels: additions, multiplications and multiply-adds (two), against the "
     "bytes at each level: L1 and shared memory 32 B per sector and 128 B per wavefront, L2 32 B "
     "per sector, device memory read and written. Points beyond the axes are at the edges.",
     INSTRUCTION.name: f"Instruction roofline {cite('ding2019instruction')}: executed warp "

@@ -224,19 +224,18 @@ def _entries(
 
 # --- in -------------------------------------------------------------------------------------------
 
-Count = Annotated[int, Meta(ge=0)]
 Units = Mapping[str, tuple[str, schema.Provenance]]
 """Unit and provenance of the counters that our own export wrote."""
 
 
 class _Cache(Struct):
-    level: Count = 0
+    level: schema.Count = 0
     type: str = UNKNOWN
-    size: Count = 0
+    size: schema.Count = 0
 
 
 class _Host(Struct):
-    num_cpus: Count = 0
+    num_cpus: schema.Count = 0
     caches: list[_Cache] = []
 
 
@@ -251,7 +250,7 @@ class _Entry(Struct):
     run_name: str = ""
     run_type: str = ""
     aggregate_name: str = ""
-    threads: int = 0
+    threads: schema.Count = 0
     time_unit: str = "ns"
     label: str = ""
     error_occurred: bool = False

@@ -165,8 +165,6 @@ GRAVIT_BASE = "tiled"
 """The rung that is the paper's first GPU code: tiles in shared memory, aos in global memory."""
 GRAVIT_GAINS: Sequence[tuple[str, float]] = (("full unroll", 1.18), ("all steps", 1.27))
 """Over its first GPU code, on an 8800 GTX, copies included (IV-A; abstract)."""
-GRAVIT_SERIAL = 87
-"""Times a serial CPU (abstract)."""
 
 # --- the unroll factor ----------------------------------------------------------------------------
 

@@ -84,7 +84,7 @@ def count_text(row: Row) -> str:
     return f"{100 * row.value:.0f} %" if row.quantity.endswith("_share") else f"{row.value:.3g}"
 
 
-def counts_by_layout(points: Iterable[Point]) -> Sentence:
+def _counts_by_layout(points: Iterable[Point]) -> Sentence:
     """The counts of each layout, `28 sectors per request, 86 % hits in L1`; empty without any."""
     parts: list[str | Cited] = []
     for point in points:
@@ -92,12 +92,6 @@ def counts_by_layout(points: Iterable[Point]) -> Sentence:
             parts += [", "] if place else ["; " if parts else "", f"{point.layout} "]
             parts += [Cited(count_text(row), row), f" {COUNTED[name]}"]
     return tuple(parts)
-
-
-def best_points(points: Iterable[Point]) -> dict[Place, Point]:
-    """The valid point of the highest value at each place."""
-    at_place = grouped((one for one in points if one.row.valid), lambda point: point[:3])
-    return {place: max(here, key=lambda one: one.row.value) for place, here in at_place.items()}
 
 
 def _cases(rows: Iterable[Row], quantity: str) -> list[tuple[CaseRows, Row]]:
@@ -165,7 +159,9 @@ def curves(rows: Iterable[Row], name: str) -> tuple[Point, ...]:
 def layout_results(rows: Sequence[Row]) -> tuple[LayoutResult, ...]:
     """One result per level, set of fields and layout with a valid row."""
     cycles = {bar[:3]: bar for bar in latency_bars(rows) if bar.cycles.valid}
-    best = best_points(curves(rows, "useful_bandwidth"))
+    valid = (one for one in curves(rows, "useful_bandwidth") if one.row.valid)
+    at_place = grouped(valid, lambda point: point[:3])
+    best = {at: max(here, key=lambda one: one.row.value) for at, here in at_place.items()}
     noisy: dict[Place, Row] = {}
     for case, row in sorted(_cases(rows, "useful_bandwidth"), key=lambda item: -item[1].value):
         if only_noisy(row):
@@ -237,7 +233,7 @@ def _under_load(results: Sequence[LayoutResult]) -> Sentence:
     if not loaded:
         return ()
     best, worst = (pick(loaded, key=lambda point: point.row.value) for pick in (max, min))
-    counts = counts_by_layout(loaded)
+    counts = _counts_by_layout(loaded)
     counted = (" Counted there: ", *counts, ".") if counts else ()
     if best is worst:
         return (

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from strata.model.cases import by_case
 from strata.model.names import rank
 from strata.run import Row, grouped
+from strata.run.statistics import Interval
 
 MEMORIES = ("pageable", "pinned", "mapped")
 DIRECTIONS = ("to_device", "to_host", "both")
@@ -27,13 +28,6 @@ LEAST_POINTS = 4
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, str, int, str]
 """Memory, direction, pieces, packing: what a line is fitted for."""
-
-
-class Interval(NamedTuple):
-    """A closed interval."""
-
-    low: float
-    high: float
 
 
 class Line(NamedTuple):

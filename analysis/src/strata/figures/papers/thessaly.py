@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from strata import reference
 from strata.figures._plot import columns, figure, prose, worded
-from strata.figures._style import COLUMN, GREY, listed, plain_log, points, si_axis, theirs
+from strata.figures._style import GREY, in_column, listed, plain_log, points, si_axis, theirs
 from strata.ladder import seeds
 from strata.ladder.rungs import gpus, rung_name, size_words, unshared
 from strata.model.units import factor
@@ -70,7 +70,7 @@ def caption(what: str, data: pd.DataFrame) -> str:
 
 def draw(data: pd.DataFrame, figure: Figure) -> None:
     unit = next(unit for unit in AXES if unit in data)
-    wide = figure.get_figwidth() > COLUMN
+    wide = not in_column(figure)
     prefix, label = AXES[unit]
     steps = map(_name, data.step, data.their_hardware, data["_row"])
     names = ["\n".join(fill(part, 60 if wide else 20) for part in step) for step in steps]

@@ -8,6 +8,7 @@ Figure 3, redrawn with this GPU's roofs and kernels.
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,6 +18,7 @@ from strata.figures import _style
 from strata.figures._plot import columns, figure, in_order, prose
 from strata.figures._style import beside_marks, in_column, note, parts, points, si_axis, theirs
 from strata.figures.short_words import kernels
+from strata.model import atlas
 from strata.model.units import quantity
 from strata.reference import cite
 from strata.reference.published import own_cost
@@ -28,6 +30,8 @@ ANGLE = 30
 """Of the rotations beside the published ones; the paper does not say which it took."""
 PUBLISHED = {
     ("dct", "original"): 3.0, ("dct", "seed_tool"): 0.75, ("dct", "seed_hand"): 48e-3,
+    ("dct", "texture"): 48e-3, ("sobel", "seed_hand"): 2.84e-3,
+    ("rotation_forward", "seed_hand"): 1.64e-3, ("rotation_backward", "seed_hand"): 1.27e-3,
     ("dct", "naive"): 239.0, ("dct", "table"): 9.6, ("dct", "all_cores"): 2.5,
     ("sobel", "original"): 12.1e-3, ("sobel", "seed_tool"): 2.84e-3,
     ("rotation_forward", "original"): 3.29e-3, ("rotation_forward", "seed_tool"): 1.64e-3,
@@ -40,7 +44,8 @@ KERNELS = {
 }  # fmt: skip
 FORMS = {
     "original": ("original", "#D55E00"), "seed_tool": ("the seed's tool", "#0072B2"),
-    "seed_hand": ("by hand", "#CC79A7"), "mended": ("strata access mend", "#8c510a"),
+    "seed_hand": ("by hand", "#CC79A7"), "texture": ("by hand, from a texture", "#999999"),
+    "mended": ("strata access optimize", "#8c510a"),
     "best": ("today", "#009E73"),
     "separable": ("in two passes", "#56B4E9"), "scalar": ("one core", "#D55E00"),
     "naive": ("one core, cosines computed", "#8c510a"),
@@ -215,17 +220,10 @@ def _roofs(run: Run) -> Iterator[Item]:
         rates = [row for row in of_case if row.quantity == "operation_rate"]
         if rates and rates[0].valid:
             yield "integer additions", rates[0], "-.", None, 1, None
-    reads = {("bandwidth", "read", "?", "?"), ("useful_bandwidth", "?", "strided", "1")}
-    whole = [
-        row
-        for row in (*run.of("bandwidth"), *run.of("stride_gather"))
-        if (row.valid, row.unit, row.text("level")) == (True, "B/s", "dram")
-        and (row.count("width") or 0) > 4
-        and (row.quantity, *map(row.text, ("operation", "pattern", "stride"))) in reads
-    ]
     found = [row for row in run.of("cache_geometry") if row.valid and row.quantity == "sector"]
     sectors = [row.value for row in found if row.text("property") == "l1_sector"]
-    for row in sorted(whole, key=lambda row: -row.value)[:1]:
+    if peak := atlas.bandwidths(run, "read").get("dram"):
+        row = peak.row
         yield "DRAM", row, "-", 1.0, 1, None
         for sector in sectors[:1]:
             yield "DRAM, 4 B of each sector", row, "--", 1.0, 4 / sector, None
@@ -246,8 +244,7 @@ def caption_of_roofline(data: pd.DataFrame) -> str:
 
 @figure(
     "vandenbraak_roofline", "Figure 3 of van den Braak, Mesman and Corporaal (2010), repeated",
-    order=313, data=data_of_roofline,
-    caption=caption_of_roofline,
+    order=313, data=data_of_roofline, caption=caption_of_roofline,
 )  # fmt: skip
 def draw_roofline(data: pd.DataFrame, figure: Figure) -> None:
     wide = not in_column(figure)
@@ -255,28 +252,25 @@ def draw_roofline(data: pd.DataFrame, figure: Figure) -> None:
     ax = figure.add_subplot()
     rates = ["additions_per_second", "published_additions_per_second"]
     kernels, roofs = data[~data.is_roof], data[data.is_roof]
-    for name, at, rate, published, (marker, face), valid, row in kernels[
-        ["name", "additions_per_byte", *rates, "_look", "valid", "_row"]
-    ].itertuples(index=False):
+    for line in kernels.to_dict("records"):
+        at, rate, published = (line[name] for name in ("additions_per_byte", *rates))
+        marker, face = line["_look"]
         look = {"ms": 9 if marker == "*" else 6, "ls": "", "zorder": 4, "marker": marker}
-        shape = {"mfc": face} if valid else {"mfc": "none", "ls": ":"}
-        (mark,) = ax.plot(at, rate, **{**look, **shape}, color="k", label=name)
-        _style.hover(mark, [row])
-        words = quantity(rate, "1/s") + " (invalid)" * (not valid)
-        note(ax, words, at, rate, color="k")
+        shape = {"mfc": face} if line["valid"] else {"mfc": "none", "ls": ":"}
+        (mark,) = ax.plot(at, rate, **{**look, **shape}, color="k", label=line["name"])
+        _style.hover(mark, [line["_row"]])
+        note(ax, quantity(rate, "1/s") + " (invalid)" * (not line["valid"]), at, rate, color="k")
         if pd.notna(published):
             look["mfc"] = ORANGE if face == "k" else face
-            words = f"{name}: published {CITED}"
-            theirs(ax, at, published, [words], **look)
+            theirs(ax, at, published, [f"{line['name']}: published {CITED}"], **look)
             note(ax, quantity(published, "1/s"), at, published, color=ORANGE)
     ax.plot([], "s", color=ORANGE, label=f"GeForce 8800 GT {CITED}")
     flat = roofs[roofs.additions_per_byte.isna()].additions_per_second.min()
-    for name, rate, look, slope in roofs[
-        ["name", rates[0], "_look", "additions_per_byte"]
-    ].itertuples(index=False):
-        end = min(RIGHT, flat / rate) if pd.notna(slope) and pd.notna(flat) else RIGHT
-        ends = [rate * LEFT, rate * end] if pd.notna(slope) else [rate, rate]
-        ax.plot([LEFT, end], ends, color="k", ls=look, lw=1, label=name)
+    for line in roofs.to_dict("records"):
+        rate, sloped = line[rates[0]], pd.notna(line["additions_per_byte"])
+        end = np.nanmin([RIGHT, flat / rate]) if sloped else RIGHT
+        ends = [rate * LEFT, rate * end] if sloped else [rate, rate]
+        ax.plot([LEFT, end], ends, color="k", ls=line["_look"], lw=1, label=line["name"])
     _style.plain_log(ax, digits=(1, 2, 5) if wide else (1,))
     ax.set_xscale("log")
     ax.set_xticks([1 / 12, 1 / 3, 1], ["1/12", "1/3", "1"])

@@ -146,7 +146,7 @@ def matrix_addition(run: Run) -> Table | None:
             "changed as the tool does": time(fast),
             "speed-up here": gain(slow, fast),
             "with groups of 16 B": gain(slow, widest),
-            "by strata access mend": gain(slow, timed.get(("mended", *before[:2], after[2]))),
+            "by strata access optimize": gain(slow, timed.get(("mended", *before[:2], after[2]))),
         }
         lines.append(cells)
     if all(line["here, original"] == line["changed as the tool does"] == NONE for line in lines):
