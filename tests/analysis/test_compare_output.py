@@ -27,7 +27,7 @@ from builders import (
     write_run,
 )
 from compare_runs import World, row, run_of, sampled
-from plots import drawn, labels_of, points_of
+from plots import drawn, points_of
 from strata import cli, reference
 from strata.compare import Comparison, Settings, compare, compare_all, devices, words
 from strata.compare.changes import records
@@ -568,17 +568,6 @@ def test_the_parts_of_l2_are_those_of_the_map(tmp_path: Path) -> None:
     assert LATENCIES["l2"][0] == "L2"  # there too the near part is another number
 
 
-def test_marks_that_coincide_stand_apart_and_published_ones_are_open() -> None:
-    side = devices.side_by_side([loads("a", 32.0), loads("b", 32.0)], ["V100"])
-    with drawn(_compare_devices.plots_of(side)[1]) as figure:
-        series = figure.axes[0].lines
-        assert [one.get_markerfacecolor() == "white" for one in series] == [False, False, True]
-        places = [points_of(one)[0][1] for one in series]
-        assert len(set(places)) == 3
-        assert max(places) - min(places) < 1
-        assert "Jia" in figure.get_supxlabel()
-
-
 def test_only_beside_a_cpu_it_says_whose_cycles_these_are() -> None:
     gpu, cpu = (
         load_run(next(DATA.glob(f"excerpt-{name}*")))
@@ -587,19 +576,6 @@ def test_only_beside_a_cpu_it_says_whose_cycles_these_are() -> None:
     with_cpu, without = (devices.side_by_side([gpu, other]) for other in (cpu, gpu))
     for found, told in ((with_cpu, True), (without, False)):
         assert (devices.CPU_CYCLES in " ".join(devices.notes(found)[:1])) == told
-
-
-def test_curves_that_coincide_show_the_markers_of_all() -> None:
-    two = devices.side_by_side([loads("a", 32.0), loads("b", 32.0)])
-    with drawn(_compare_devices.plots_of(two)[0]) as figure:
-        for ax, unit in zip(figure.axes, ("cycles", "ns"), strict=True):
-            first, second = ax.lines
-            assert unit in ax.get_ylabel()
-            assert points_of(first) == points_of(second)
-            assert (first.get_markevery(), second.get_markevery()) == ((0, 2), (1, 2))
-        assert labels_of(figure) == ["a", "b"]
-    without = run_of(rate(1e12, 1e9), "c", device__facts={"sm_count": 1})
-    assert _compare_devices.curves(devices.side_by_side([without] * 2)).empty
 
 
 def test_a_run_stands_beside_published_devices_alone(

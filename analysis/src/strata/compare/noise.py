@@ -31,12 +31,11 @@ by its distance from the nearer end; one well inside shows how its family follow
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.optimize.elementwise import find_root
 from scipy.special import erfc, gammaincc, gammainccinv, gammaln, ndtri, stdtr, stdtrit
 from scipy.stats import rankdata
 
@@ -71,6 +70,7 @@ Where a curve over the footprint climbs, its rows are that much less certain: of
 chip, a chain of 33.6 MB, past the near half of L2, took 6 % longer in the second.
 """
 RAREST = math.exp(-80)  # the least probability of a change
+STEPS = 10  # of a bisection of the logarithms of probabilities
 SIGMA = 1.4826  # a normal standard deviation in median deviations
 _BEYOND = erfc(math.sqrt(0.5))  # the probability that a normal variable is beyond one sigma
 
@@ -204,16 +204,33 @@ class Noise(NamedTuple):
         return np.asarray(np.hypot(own, self.shifts * together))
 
     def chances(self, changes: Vector | float) -> Vector:
-        """The probability to move at least this far, in either direction."""
+        """The probability to move at least this far, in either direction.
 
-        def excess(logarithm: Vector, /, *of: Any, **_: Any) -> Vector:
-            size, *law = of
-            return np.asarray(Noise(*law).reach(np.exp(logarithm)) - size)
+        By bisection of a table of its logarithm, then linear.
+        """
+        shapes, shape = np.unique(self.shapes, return_inverse=True)
+        freedoms, freedom = np.unique(self.freedoms, return_inverse=True)
+        logs = np.linspace(math.log(RAREST), 0.0, 1 + (1 << STEPS))
+        one = np.ones(len(logs))
+        own = [Noise(one, shape * one, 0 * one, 0 * one).reach(np.exp(logs)) for shape in shapes]
+        whole = [Noise(0 * one, one, one, free * one).reach(np.exp(logs)) for free in freedoms]
 
-        sizes = np.minimum(np.abs(changes), self.reach(RAREST))
-        ends = math.log(RAREST), 0.0
-        found = find_root(excess, ends, args=(sizes, *self), tolerances={"xatol": 1e-4})
-        return np.asarray(np.exp(found.x))
+        def reach(at: npt.NDArray[np.int64]) -> Vector:
+            row, family = (np.array(table).reshape(-1, len(logs)) for table in (own, whole))
+            return np.asarray(
+                np.hypot(self.scales * row[shape, at], self.shifts * family[freedom, at])
+            )
+
+        sizes = np.minimum(np.abs(changes), reach(np.zeros(len(shape), int)))
+        near = np.zeros(len(shape), int)  # the last place that is at least as far
+        for step in range(STEPS - 1, -1, -1):
+            near += np.where(reach(near + (1 << step)) >= sizes, 1 << step, 0)
+        near = np.minimum(near, len(logs) - 2)
+        outer, inner = reach(near), reach(near + 1)
+        share = np.divide(
+            outer - sizes, outer - inner, out=np.zeros_like(outer), where=outer > inner
+        )
+        return np.asarray(np.exp(logs[near] + share * (logs[1] - logs[0])))
 
 
 def _widths(chance: Vector | float, shapes: Vector | float) -> Vector:
