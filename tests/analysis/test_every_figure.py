@@ -158,7 +158,8 @@ def test_nothing_measured_means_no_figure() -> None:
 
 def test_odd_names_of_a_single_case_can_be_drawn(tmp_path: Path) -> None:
     slowest = measurement("warp_read_cycles_slowest", [5], method="event_slope")
-    odd = layout_case("zebra", 5, extra=[measurement("warp_read_cycles_slowest", [5]), slowest], bandwidth=7, residency="l2", fields="few")
+    both = [measurement("warp_read_cycles_slowest", [5]), slowest]
+    odd = layout_case("zebra", 5, extra=both, bandwidth=7, residency="l2", fields="few")
     moved = [
         predicted("moved_over_used", 2, unit="1"),
         predicted("bytes_used_per_read", 48, unit="B"),
