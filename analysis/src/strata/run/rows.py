@@ -3,7 +3,8 @@
 import csv
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from contextlib import closing
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -148,16 +149,18 @@ def read_table(path: Path, rows: tuple[Row, ...]) -> tuple[Row, ...]:
 
     A correct table takes no memory. Raises `RunError` if the table cannot be read.
     """
-    both = zip_longest(_lines(path), rows)
-    if all(line and row and _cells(line[1]) == _cells(row) for line, row in both):
-        return rows
+    with closing(_lines(path)) as stored:
+        both = zip_longest(stored, rows)
+        if all(line and row and _cells(line[1]) == _cells(row) for line, row in both):
+            return rows
     found: dict[tuple[str, str, str], tuple[int, Row]] = {}
-    for number, row in _lines(path):
-        first, _ = found.setdefault(row.key, (number, row))
-        if first != number:
-            again = f"{one_of(row)} again (first in line {first})"
-            expected = "each case, quantity and method once"
-            raise RunError(path, number, found=again, expected=expected, mend=REWRITE)
+    with closing(_lines(path)) as stored:
+        for number, row in stored:
+            first, _ = found.setdefault(row.key, (number, row))
+            if first != number:
+                again = f"{one_of(row)} again (first in line {first})"
+                expected = "each case, quantity and method once"
+                raise RunError(path, number, found=again, expected=expected, mend=REWRITE)
     return tuple(row for _, row in found.values())
 
 
@@ -165,7 +168,7 @@ def _cells(row: Row) -> tuple[object, ...]:
     return astuple(row)[: len(COLUMNS)]
 
 
-def _lines(path: Path) -> Iterator[tuple[int, Row]]:
+def _lines(path: Path) -> Generator[tuple[int, Row], None, None]:
     """The rows of the table with their line numbers."""
     with opened(path) as file:
         text = (line.decode(errors="backslashreplace") for line in lines(file, path))
