@@ -48,8 +48,8 @@ struct Assembly {
 [[nodiscard]] std::string assemble(std::string_view ptx, std::string_view name, const Tools& tools,
                                    const Assembly& assembly = {});
 
-/// Machine code as text, with source lines (`nvdisasm -g`). Throws UsageError if nvdisasm is missing
-/// or fails.
+/// Machine code as text, with source lines (`nvdisasm -g`). Throws UsageError if nvdisasm is
+/// missing or fails.
 [[nodiscard]] std::string disassemble(std::string_view cubin, std::string_view name,
                                       const Tools& tools);
 

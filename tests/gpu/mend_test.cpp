@@ -1,5 +1,5 @@
-// Kernels that `strata access optimize` wrote, launched by the header that it wrote, leave what their
-// originals leave: of random data, in shapes with ragged ends. tests/emulated runs this, too.
+// Kernels that `strata access optimize` wrote, launched by the header that it wrote, leave what
+// their originals leave: of random data, in shapes with ragged ends. tests/emulated runs this, too.
 #include "harness/cuda/buffer.hpp"
 
 #include <gtest/gtest.h>
