@@ -16,18 +16,18 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string text_of(const std::string& name) {
+std::string text_of_fault(const std::string& name) {
   std::ifstream file{std::string{STRATA_PTX_DATA} + "/faults/" + name};
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
 class MachineCode : public testing::Test {
  protected:
-  MachineCode() { modules_.push_back(ptx::read(text_of("merged.ptx"), "merged.ptx")); }
+  MachineCode() { modules_.push_back(ptx::read(text_of_fault("merged.ptx"), "merged.ptx")); }
 
   const ptx::Kernel& kernel() const { return modules_[0].kernels[0]; }
   std::vector<MachineAccess> machine() const {
-    return machine_accesses(text_of("merged.sass"), mark(modules_[0]).first_marks[0]);
+    return machine_accesses(text_of_fault("merged.sass"), mark(modules_[0]).first_marks[0]);
   }
 
   std::vector<ptx::Module> modules_;
@@ -55,7 +55,7 @@ TEST_F(MachineCode, MergesWhatTheMachineDoesAtOnce) {
 }
 
 TEST_F(MachineCode, MovesWhatTheModelGivesForOneWideAccess) {
-  const Launch launch = parse_launch(text_of("merged.yaml"), "merged.yaml", modules_);
+  const Launch launch = parse_launch(text_of_fault("merged.yaml"), "merged.yaml", modules_);
   Report report{.generations = {Generation::cc7}};
   KernelReport made{.input = "merged", .target = "sm_90", .name = "k"};
   for (auto& row : list_accesses(modules_[0], 0))

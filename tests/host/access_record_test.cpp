@@ -74,7 +74,7 @@ TEST_F(AccessRecord, PredictsEachAccessInACaseOfItsOwn) {
   std::set<std::string> ids;
   for (const auto& record : records) {
     ids.insert(record.which.id());
-    EXPECT_EQ(Case::from_id(record.which.id()), record.which);
+    EXPECT_EQ(strata::Case::from_id(record.which.id()), record.which);
     EXPECT_EQ(record.status, Status::measured);
     EXPECT_EQ(record.which.params.at("kernel"), "energies");
     EXPECT_EQ(record.which.params.at("launch"), "energies");

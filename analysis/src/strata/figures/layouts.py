@@ -149,7 +149,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
         ax.set_xlabel("chains per core" if row.backend == "host" else "warps per SM")
         ax.set_title(level_name(level))
         if level == levels[0]:
-            ax.set_ylabel(f"{fields_name(field)}\n{label}")
+            ax.set_ylabel(f"{fields_name(field)}\n{label}", labelpad=6)  # letters of browsers vary
     for column in panels.T:
         if times:
             _style.plain_log(column[0])
