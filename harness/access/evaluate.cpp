@@ -348,7 +348,11 @@ class Evaluator {
         constexpr std::uint64_t first_sample = 64;
         const bool is_one = plan_.blocks.size() == 1 || launch_.grid.count() == 1;
         if (is_one && !is_followed) refuse_budget();
-        if (!is_one) sample(plan_.blocks.empty() ? first_sample : plan_.blocks.size() / 2);
+        const std::size_t before = plan_.blocks.size();
+        if (!is_one) sample(before == 0 ? first_sample : before / 2);
+        // A sample has a few blocks of each part of the grid; with fewer it would be no sample.
+        if (!is_one && !is_followed && before != 0 && plan_.blocks.size() >= before)
+          refuse_budget();
         // Others may write what these ones read, or wait for.
         for (std::size_t b = 0; b < contents.is_followed.size(); ++b)
           contents.is_trusted[b] = contents.is_trusted[b] && !contents.is_followed[b];

@@ -265,7 +265,7 @@ std::string assemble(std::string_view ptx, std::string_view name, const Tools& t
   const Outcome outcome =
       run_tool(*tool, std::move(words), tools.patience, most_complaints, folder);
   if (!outcome.succeeded) {
-    pass_on(outcome.output);
+    if (!assembly.is_quiet) pass_on(outcome.output);
     refuse({name}, outcome.ending, "PTX that ptxas accepts for " + tools.architecture,
            "fix the errors above");
   }

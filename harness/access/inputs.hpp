@@ -37,6 +37,7 @@ struct Assembly {
   /// False: each access of the PTX is a separate machine instruction, in its place.
   bool is_optimised = true;
   unsigned most_registers = 0;  ///< per thread; 0: ptxas decides
+  bool is_quiet = false;        ///< nothing goes to stderr
 };
 
 /// For a kernel as its PTX is written, with at most as many registers as blocks of that many

@@ -226,7 +226,7 @@ std::vector<MergedAccess> merged_by_ptxas(const ptx::Module& module, std::uint32
   Tools target = tools;
   if (target.architecture.empty()) target.architecture = std::string{module.target};
   const std::string cubin =
-      assemble(marked.text, code.name, target, {.entry = std::string{code.name}});
+      assemble(marked.text, code.name, target, {.entry = std::string{code.name}, .is_quiet = true});
   return merged_accesses(
       code, machine_accesses(disassemble(cubin, code.name, target), marked.first_marks[kernel]));
 }

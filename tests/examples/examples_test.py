@@ -69,8 +69,8 @@ class Examples(unittest.TestCase):
 
     def test_they_are_listed(self) -> None:
         listed = self.strata("list")
-        self.assertIn("micro/division", listed)
-        self.assertIn("serial_soa", listed)
+        self.assertIn("  division ", listed)
+        self.assertIn("serial_soa", self.strata("list", "nbody"))
 
     def test_they_measure_and_what_comes_out_is_right(self) -> None:
         sweep = self.folder / "sweep.yaml"

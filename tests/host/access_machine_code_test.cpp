@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string text_of_fault(const std::string& name) {
-  std::ifstream file{std::string{STRATA_PTX_DATA} + "/faults/" + name};
+  std::ifstream file{std::string{STRATA_ACCESS_DATA} + "/faults/" + name};
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 

@@ -216,12 +216,12 @@ class Mend(unittest.TestCase):
 
     def of_fault(self, name: str, *words: str | Path) -> tuple[str, str]:
         """The output, and the state of the kernel in it."""
-        words = (DATA / "ptx" / "faults" / f"{name}.ptx", *words)
+        words = (DATA / "access" / "faults" / f"{name}.ptx", *words)
         text = self.answer(*words, "--format", "json").stdout
         return self.answer(*words).stdout, json.loads(text)["kernels"][0]["state"]
 
     def test_usual_launches_have_the_axes_that_the_kernel_reads(self) -> None:
-        text, state = self.of_fault("one_dimensional")
+        text, state = self.of_fault("mend_default_grid_3d")
         self.assertEqual(state, "optimized")
         self.assertIn("taken in 32 of 32 usual launches", text)
 
@@ -231,25 +231,25 @@ class Mend(unittest.TestCase):
         self.assertIn("may meet", text)
 
     def test_blocks_of_a_long_launch_are_sampled(self) -> None:
-        launch = DATA / "ptx" / "faults" / "product.yaml"
-        text, state = self.of_fault("product", "--launch", launch)
+        launch = DATA / "access" / "faults" / "budget_called_unchanged.yaml"
+        text, state = self.of_fault("budget_called_unchanged", "--launch", launch)
         self.assertEqual(state, "optimized")
         self.assertRegex(text, r"\d+ of 256 blocks: requests \d+")
         self.assertIn("threadIdx.x and threadIdx.y swapped", text)
 
     def test_the_given_launch_is_compared_first(self) -> None:
-        launch = DATA / "ptx" / "faults" / "tile_swap.yaml"
-        text, state = self.of_fault("tile_swap", "--launch", launch, "--compare", "1")
+        launch = DATA / "access" / "faults" / "transpose_not_compared.yaml"
+        text, state = self.of_fault("transpose_not_compared", "--launch", launch, "--compare", "1")
         self.assertEqual(state, "optimized")
         # Samples have blocks in which threads race; the given launch has none.
         self.assertIn("compared in 1 launch on the host, 0 bits differ\n", text)
 
     def test_a_table_of_the_compiler_is_no_variable_of_the_host(self) -> None:
-        self.assertNotIn("a variable of the module", self.of_fault("compiler_table")[0])
+        self.assertNotIn("a variable of the module", self.of_fault("module_table_refused")[0])
 
     def test_what_was_not_compared_is_not_optimized(self) -> None:
         unmodelled = self.out / "unmodelled.ptx"
-        text = (DATA / "ptx" / "faults" / "one_dimensional.ptx").read_text()
+        text = (DATA / "access" / "faults" / "mend_default_grid_3d.ptx").read_text()
         unmodelled.write_text(
             text.replace("\tst.global", "\tfns.b32 %r1, %r1, %r1, %r1;\n\tst.global")
         )
