@@ -20,6 +20,7 @@ from typing import Any
 
 STRATA = str(Path(sys.argv[1]).resolve())
 DATA = Path(sys.argv[2]) / "tests" / "data" / "ptx"
+FAULTS = Path("../access/faults")
 PATIENCE = 900
 """Seconds after which a command counts as hung: with sanitizers, on a busy machine, it is slow."""
 NVCC = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
@@ -193,17 +194,17 @@ class Access(unittest.TestCase):
         self.assertIn(f"… and {everything - 10} more, which waste", self.answer(*sample).stdout)
 
     def test_a_line_number_is_never_cut(self) -> None:
-        table = self.answer("../access/faults/long_file_name.ptx").stdout
+        table = self.answer(FAULTS / "long_file_name.ptx").stdout
         self.assertRegex(table, r"(?m)^k_with_a_rather\S*…:3 ")
         self.assertRegex(table, r"(?m)^sm_32_intr\S*…:495 ← 4 ")
 
     def test_advice_and_proof_fit_the_launch(self) -> None:
-        along_y = ("../access/faults/lanes_along_y.ptx", "--launch", "../access/faults/lanes_along_y.yaml")
+        along_y = (FAULTS / "lanes_along_y.ptx", "--launch", FAULTS / "lanes_along_y.yaml")
         table = self.answer(*along_y).stdout
         self.assertIn("1.00", table)
         self.assertNotIn("swap", table)
         self.assertNotIn("usual", self.answer(along_y[0]).stdout)
-        square = ("../access/faults/square_block.ptx", "--launch", "../access/faults/square_block.yaml")
+        square = (FAULTS / "square_block.ptx", "--launch", FAULTS / "square_block.yaml")
         (load, _) = self.accesses(*square)
         self.assertEqual(load["moved_over_ideal"], 2)
         self.assertEqual(
@@ -216,7 +217,7 @@ class Access(unittest.TestCase):
         self.assertNotIn("does not cover", self.answer(*along_y[:1], "--proof").stdout)
 
     def test_without_nvdisasm_the_numbers_are_those_of_the_ptx(self) -> None:
-        merged = ("../access/faults/merged.ptx", "--launch", "../access/faults/merged.yaml")
+        merged = (FAULTS / "merged.ptx", "--launch", FAULTS / "merged.yaml")
         text = self.answer(*merged, path="/nowhere").stdout
         if "nvdisasm" in text or "ptxas" in text:
             self.assertIn("The numbers are those of the PTX", text)
@@ -225,7 +226,7 @@ class Access(unittest.TestCase):
     @unittest.skipUnless(NVCC and NVDISASM, "no ptxas or nvdisasm")
     def test_accesses_that_ptxas_merges_have_both_numbers(self) -> None:
         path = os.pathsep.join([str(Path(str(tool)).parent) for tool in (NVCC, NVDISASM)])
-        merged = ("../access/faults/merged.ptx", "--launch", "../access/faults/merged.yaml")
+        merged = (FAULTS / "merged.ptx", "--launch", FAULTS / "merged.yaml")
         text = self.answer(*merged, path=path).stdout
         self.assertRegex(text, r"(?m)^k.cu:6 +ld.shared.f32 ×4 +4 +32 +128 +32 ")
         self.assertIn("machine code, merged to LDS.128: 8 requests, 64 wavefronts", text)
