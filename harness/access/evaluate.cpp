@@ -329,6 +329,21 @@ class Evaluator {
     return made;
   }
 
+  /// Fewer blocks, or memory that is not followed, after a round beyond the budget.
+  void reduce(Contents& contents, bool is_followed) {
+    constexpr std::uint64_t first_sample = 64;
+    const bool is_one = plan_.blocks.size() == 1 || launch_.grid.count() == 1;
+    if (is_one && !is_followed) refuse_budget();
+    const std::size_t before = plan_.blocks.size();
+    if (!is_one) sample(before == 0 ? first_sample : before / 2);
+    // A sample has a few blocks of each part of the grid; with fewer it would be no sample.
+    if (!is_one && !is_followed && before != 0 && plan_.blocks.size() >= before) refuse_budget();
+    // Others may write what these ones read, or wait for.
+    for (std::size_t b = 0; b < contents.is_followed.size(); ++b)
+      contents.is_trusted[b] = contents.is_trusted[b] && !contents.is_followed[b];
+    contents.is_followed.assign(contents.is_followed.size(), false);
+  }
+
   Evaluation run_with(std::uint64_t seed) {
     Contents contents = this->contents(seed);
     ContestedWords contested;
@@ -345,18 +360,7 @@ class Evaluator {
         finish(evaluation, found);
         return evaluation;
       } catch (const OverBudget&) {
-        constexpr std::uint64_t first_sample = 64;
-        const bool is_one = plan_.blocks.size() == 1 || launch_.grid.count() == 1;
-        if (is_one && !is_followed) refuse_budget();
-        const std::size_t before = plan_.blocks.size();
-        if (!is_one) sample(before == 0 ? first_sample : before / 2);
-        // A sample has a few blocks of each part of the grid; with fewer it would be no sample.
-        if (!is_one && !is_followed && before != 0 && plan_.blocks.size() >= before)
-          refuse_budget();
-        // Others may write what these ones read, or wait for.
-        for (std::size_t b = 0; b < contents.is_followed.size(); ++b)
-          contents.is_trusted[b] = contents.is_trusted[b] && !contents.is_followed[b];
-        contents.is_followed.assign(contents.is_followed.size(), false);
+        reduce(contents, is_followed);
       }
     }
   }

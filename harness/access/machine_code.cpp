@@ -129,6 +129,61 @@ std::string vector_of(std::string_view text, const ptx::Kernel& kernel,
              : fmt::format("{} {}, {{{}}}", opcode, address, fmt::join(values, ", "));
 }
 
+/// Accesses of one block that may have become one with `kept`, by their distance from its register.
+using Parts = std::map<std::int64_t, std::uint32_t>;
+Parts parts_of(const ptx::Kernel& kernel, const ControlFlow& flow,
+               const std::set<std::uint32_t>& with_code, std::uint32_t kept) {
+  Parts parts;
+  const Role role = role_of(kernel.instructions[kept]);
+  if (role != Role::load && role != Role::store) return parts;
+  for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
+    const bool is_part =
+        i == kept ||
+        (!with_code.contains(i) && are_alike(kernel.instructions[i], kernel.instructions[kept]));
+    if (is_part && flow.block_of[i] == flow.block_of[kept])
+      parts.emplace(address_of(kernel.instructions[i])->offset, i);
+  }
+  return parts;
+}
+
+/// Those from `low` on that are as wide together as a machine instruction; empty if some are
+/// missing.
+std::vector<std::uint32_t> covering(const Parts& parts, std::int64_t low, unsigned all,
+                                    unsigned each) {
+  std::vector<std::uint32_t> found;
+  for (std::int64_t at = low; at < low + all; at += each) {
+    const auto part = parts.find(at);
+    if (part == parts.end()) return {};
+    found.push_back(part->second);
+  }
+  return found;
+}
+
+/// What became one machine instruction, if the PTX shows it.
+std::optional<MergedAccess> merged_to(const ptx::Kernel& kernel, const MachineAccess& one,
+                                      const Parts& parts) {
+  constexpr unsigned most_elements = 4;
+  const Instruction& kept = kernel.instructions[one.instruction];
+  const unsigned width = width_of(kept);
+  if (parts.empty() || width == 0 || one.width <= width || one.width % width != 0 ||
+      one.width / width * kept.vector_width() > most_elements) {
+    return std::nullopt;
+  }
+  const std::int64_t own = address_of(kept)->offset;
+  for (std::int64_t low = own - one.width + width; low <= own; low += width) {
+    auto found = covering(parts, low, one.width, width);
+    if (found.empty()) continue;
+    const auto [first, last] = std::ranges::minmax(found);
+    if (!keeps_address(kernel, first, last)) continue;
+    // A load that was moved up, and a store that was moved down, finds what it needs.
+    const std::uint32_t place = role_of(kept) == Role::load ? first : last;
+    return MergedAccess{.instructions = std::move(found),
+                        .opcode = one.opcode,
+                        .line = kernel.instructions[place].line};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<MachineAccess> machine_accesses(std::string_view disassembly,
@@ -152,7 +207,6 @@ std::vector<MachineAccess> machine_accesses(std::string_view disassembly,
 
 std::vector<MergedAccess> merged_accesses(const ptx::Kernel& kernel,
                                           const std::vector<MachineAccess>& machine) {
-  constexpr std::size_t most_elements = 4;
   const ControlFlow flow = control_flow(kernel);
   std::set<std::uint32_t> with_code;
   for (const MachineAccess& one : machine)
@@ -160,36 +214,11 @@ std::vector<MergedAccess> merged_accesses(const ptx::Kernel& kernel,
   std::vector<MergedAccess> merged;
   std::set<std::uint32_t> done;
   for (const MachineAccess& one : machine) {
-    if (one.instruction >= kernel.instructions.size()) continue;
-    const Instruction& kept = kernel.instructions[one.instruction];
-    const unsigned width = width_of(kept);
-    const bool is_simple = role_of(kept) == Role::load || role_of(kept) == Role::store;
-    if (!is_simple || width == 0 || one.width <= width || done.contains(one.instruction)) continue;
-    // Those that may have become part of it, by their distance.
-    std::map<std::int64_t, std::uint32_t> parts;
-    for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
-      const bool is_part = i == one.instruction ||
-                           (!with_code.contains(i) && are_alike(kernel.instructions[i], kept));
-      if (!is_part || flow.block_of[i] != flow.block_of[one.instruction]) continue;
-      parts.emplace(address_of(kernel.instructions[i])->offset, i);
-    }
-    const std::int64_t own = address_of(kept)->offset;
-    for (std::int64_t low = own - one.width + width; low <= own; low += width) {
-      MergedAccess made{.opcode = one.opcode};
-      for (std::int64_t at = low; at < low + one.width; at += width) {
-        if (const auto found = parts.find(at); found != parts.end())
-          made.instructions.push_back(found->second);
-      }
-      const std::size_t count = made.instructions.size();
-      if (count * width != one.width || count * kept.vector_width() > most_elements) continue;
-      const auto [first, last] = std::ranges::minmax(made.instructions);
-      if (!keeps_address(kernel, first, last)) continue;
-      // A load that was moved up, and a store that was moved down, finds what it needs.
-      made.line = kernel.instructions[role_of(kept) == Role::load ? first : last].line;
-      done.insert(made.instructions.begin(), made.instructions.end());
-      merged.push_back(std::move(made));
-      break;
-    }
+    if (one.instruction >= kernel.instructions.size() || done.contains(one.instruction)) continue;
+    auto made = merged_to(kernel, one, parts_of(kernel, flow, with_code, one.instruction));
+    if (!made) continue;
+    done.insert(made->instructions.begin(), made->instructions.end());
+    merged.push_back(std::move(*made));
   }
   return merged;
 }
