@@ -8,6 +8,7 @@
 // The pieces of a series must be disjoint, and those of the GPU aligned to 256 bytes, as their
 // addresses show.
 #include "harness/cuda/benchmark.cuh"
+#include "micro/transfer/host_calls.hpp"
 #include "micro/transfer/pieces.hpp"
 
 #include <limits>
@@ -48,15 +49,8 @@ struct Seconds {
 };
 
 Experiment describe(const Params& /*params*/, const GpuFacts& /*gpu*/) {
-  Experiment experiment{
-      .rows = {{"allocation_seconds", "s", "wall_slope", number(&Seconds::of_piece)}},
-      .has_clock = false,
-      .checked = "addresses of pieces that overlap or are not aligned",
-      .partly_host_time = true,
-      .not_counted = "no kernel runs"};
-  experiment.checks.emplace_back(
-      TimersApart{"the calls are the host's alone: a GPU has no time for them"});
-  return experiment;
+  return host_calls({{"allocation_seconds", "s", "wall_slope", number(&Seconds::of_piece)}},
+                    "addresses of pieces that overlap or are not aligned");
 }
 
 #ifdef __CUDACC__

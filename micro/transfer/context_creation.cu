@@ -8,6 +8,7 @@
 // process has a context on each GPU before, so that the start of the driver is in no number.
 #include "harness/cuda/benchmark.cuh"
 #include "harness/model/split_mix.hpp"
+#include "micro/transfer/host_calls.hpp"
 
 #ifdef __CUDACC__
 #include "harness/cuda/peer.hpp"
@@ -52,18 +53,11 @@ struct Seconds {
 }
 
 Experiment describe(const Params& /*params*/, const GpuFacts& /*gpu*/) {
-  Experiment experiment{
-      .rows = {{"creation_seconds", "s", "wall", number(&Seconds::creation)},
-               {"destruction_seconds", "s", "wall", number(&Seconds::destruction)},
-               {"preparation_seconds", "s", "wall", number(&Seconds::preparation)},
-               {"ready_seconds", "s", "wall", number(&Seconds::ready)}},
-      .has_clock = false,
-      .checked = "contexts that do not exist, and data that differ from the first",
-      .partly_host_time = true,
-      .not_counted = "no kernel runs"};
-  experiment.checks.emplace_back(
-      TimersApart{"the calls are the host's alone: a GPU has no time for them"});
-  return experiment;
+  return host_calls({{"creation_seconds", "s", "wall", number(&Seconds::creation)},
+                     {"destruction_seconds", "s", "wall", number(&Seconds::destruction)},
+                     {"preparation_seconds", "s", "wall", number(&Seconds::preparation)},
+                     {"ready_seconds", "s", "wall", number(&Seconds::ready)}},
+                    "contexts that do not exist, and data that differ from the first");
 }
 
 #ifdef __CUDACC__

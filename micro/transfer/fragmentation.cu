@@ -6,6 +6,7 @@
 // hole (Breitbart 2008, section 4.3.1: allocations failed irregularly). `device`: cudaMalloc;
 // `pool`: cudaMallocAsync.
 #include "harness/cuda/benchmark.cuh"
+#include "micro/transfer/host_calls.hpp"
 #include "micro/transfer/pieces.hpp"
 
 namespace strata::fragmentation {
@@ -41,14 +42,9 @@ struct Outcome {
 };
 
 Experiment describe(const Params& /*params*/, const GpuFacts& /*gpu*/) {
-  Experiment experiment{
-      .rows = {{"request_seconds", "s", "wall", number(&Outcome::request_seconds)}},
-      .has_clock = false,
-      .checked = "addresses of pieces that overlap or are not aligned",
-      .partly_host_time = true,
-      .not_counted = "no kernel runs"};
-  experiment.checks.emplace_back(
-      TimersApart{"the calls are the host's alone: a GPU has no time for them"});
+  Experiment experiment =
+      host_calls({{"request_seconds", "s", "wall", number(&Outcome::request_seconds)}},
+                 "addresses of pieces that overlap or are not aligned");
   // Shares may be 0, of which no relative precision can be demanded: their means are reported.
   experiment.conclude = [](Session& session, const std::vector<Sample>& samples) {
     const auto add_mean = [&](const char* quantity, double Outcome::*share) {

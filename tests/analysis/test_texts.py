@@ -1,6 +1,6 @@
 """Words and tables of runs against stored texts: any change of a number or word shows.
 
-After an intended change write the texts again, as the failure says; git shows what changed.
+After an intended change write the texts again by the command of the failure; git shows the change.
 """
 
 import tempfile

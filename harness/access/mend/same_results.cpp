@@ -295,7 +295,7 @@ Share usual_share(const ptx::Module& module, std::uint32_t number, const Mended&
   Share share;
   for (std::uint64_t seed = 0; share.of < wanted; ++seed) {
     Launch launch = packed(sample_for(forms, number, mended, seed));
-    // Along axes that the kernel does not read, nobody launches more than one.
+    // Usual launches have one block and thread along axes that the kernel does not read.
     using enum ptx::Special;
     if (!reads(forms.kernel(), {ctaid_y, nctaid_y})) launch.grid.y = 1;
     if (!reads(forms.kernel(), {ctaid_z, nctaid_z})) launch.grid.z = 1;

@@ -211,7 +211,7 @@ def _tlb_reach(run: Run) -> Iterator[Sentence]:
 
 
 class Pattern(msgspec.Struct, frozen=True):
-    """An entry of `patterns.toml`, which tells what its members are."""
+    """An entry of `patterns.toml`, which describes its members."""
 
     name: str
     sentence: str

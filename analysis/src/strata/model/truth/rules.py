@@ -35,7 +35,7 @@ OVERLAP = 1.2
 LARGE = 0.9
 """Of the best bandwidth of one way: what a copy reaches whose time is that of its bytes."""
 LEAST_NUMBER, MOST_NUMBER = 1e-30, 1e30
-"""In base units: between them lies whatever is measured, counted or computed."""
+"""In base units: bounds of whatever is measured, counted or computed."""
 POWER_OF_TWO = 0.5
 """Its mantissa."""
 
