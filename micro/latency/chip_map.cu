@@ -83,6 +83,7 @@ Benchmark declare() {
       .name = "chip_map",
       .question = "Which SMs and which lines of L2 are near each other?",
       .axes = {operations.axis("operation", "access that is timed")},
+      .counter_sets = {"slices"},
       .quantities =
           {{"access_cycles", "an access, median over all SMs and lines"},
            {"line_cycles",
