@@ -1,10 +1,13 @@
 """Groups, address bits and identity of made-up chips whose structure is known."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from builders import GPU_RUN, case, context, measurement, write_run
+from strata import cli
 from strata.model import chip_map
 from strata.model.chip_map import PAGE, Cells, Labels
 
@@ -127,3 +130,48 @@ def test_groups_are_compared_whatever_their_numbers() -> None:
     one = np.array([0, 0, 1, 1, 2, 2])
     assert chip_map.alike(one, np.array([2, 2, 0, 0, 1, 1])) == 1
     assert chip_map.alike(one, np.array([0, 0, 0, 0, 1, 1])) == pytest.approx(4 / 6)
+
+
+@pytest.fixture(scope="module")
+def folders(chip: Chip, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two runs of the chip, and one of another."""
+    found = []
+    for name, (of, seed) in {"a": (chip, 1), "b": (chip, 2), "c": (Chip(7), 3)}.items():
+        cases = []
+        for operation in ("load", "exchange"):
+            one = of.map(operation, seed=seed)
+            quantities = {
+                "line_cycles": ("cycle", "timed", one.cycles.ravel().round(2)),
+                "line_offset": ("B", "reported", one.offsets),
+                "gpc": ("1", "reported", np.unique(of.gpc, return_index=True)[1][of.gpc]),
+                "tpc": ("1", "reported", np.arange(SMS) // 2 * 2),
+            }
+            rows = [
+                measurement(quantity, samples.tolist(), unit=unit, provenance=provenance)
+                for quantity, (unit, provenance, samples) in quantities.items()
+            ]
+            cases.append(case(rows, benchmark="chip_map", params={"operation": operation}))
+        header = context(device__sm_count=SMS)
+        found.append(write_run(tmp_path_factory.mktemp(name), cases, header=header))
+    return found
+
+
+def test_the_command_describes_and_compares_chips(
+    folders: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        cli.main(["map", *map(str, folders)])
+    text = capsys.readouterr().out
+    assert left.value.code == 0
+    assert text.count("sides: two, of ") == 3
+    assert "crossing costs 190" in text
+    assert "bits 9 ^ 12 ^ 13 ^ 17 ^ 20: right for 100.00% of unseen lines of a page" in text
+    assert f"clusters link {GPCS} GPCs; 100.0% of SMs are grouped alike" in text
+    assert f"load: lines in {SLICES} groups" in text
+
+
+def test_the_command_refuses_a_run_without_a_map(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        cli.main(["map", str(GPU_RUN)])
+    assert left.value.code == 2
+    assert "found no valid cells of chip_map" in capsys.readouterr().err

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.optimize import linear_sum_assignment
-from scipy.spatial.distance import cdist, pdist
+from scipy.spatial.distance import cdist, pdist, squareform
 
 from strata.run import Row, Run
 
@@ -109,13 +109,14 @@ def grouped(items: Floats, fewest: int, most: int) -> Groups:
     gaps = heights[len(items) - counts] / heights[len(items) - counts - 1]
     best = int(gaps.argmax())
     labels = fcluster(tree, int(counts[best]), "maxclust").astype(np.int64)
-    return Groups(_by_first(labels), float(gaps[best]))
+    return Groups(by_first(labels), float(gaps[best]))
 
 
-def _by_first(labels: Labels) -> Labels:
-    """Groups numbered in the order of their first items."""
-    _, first = np.unique(labels, return_index=True)
-    return np.argsort(np.argsort(first)).astype(np.int64)[labels]
+def by_first(labels: Labels) -> Labels:
+    """Groups numbered from 0 in the order of their first items."""
+    _, first, places = np.unique(labels, return_index=True, return_inverse=True)
+    ranks: Labels = np.argsort(np.argsort(first)).astype(np.int64)
+    return ranks[places]
 
 
 def _centred(cycles: Floats) -> Floats:
@@ -136,6 +137,14 @@ def sm_groups(of: Cells, fewest: int, most: int) -> Groups:
     return _confirmed(whole, again)
 
 
+def nearest_share(of: Cells, labels: Labels) -> float:
+    """Of the SMs that are not alone in their group: the share whose nearest SM is in it."""
+    apart = squareform(pdist(_centred(of.cycles)))
+    np.fill_diagonal(apart, np.inf)
+    grouped_ones = np.bincount(labels)[labels] > 1
+    return float((labels[apart.argmin(axis=1)] == labels)[grouped_ones].mean())
+
+
 def line_groups(of: Cells, most: int = MOST_LINE_GROUPS) -> Groups:
     """Lines with one pattern of latencies over the SMs; resamples are other lines."""
     lines = _centred(of.cycles.T)
@@ -147,7 +156,7 @@ def line_groups(of: Cells, most: int = MOST_LINE_GROUPS) -> Groups:
         middles = np.array(
             [sample[found.labels == group].mean(axis=0) for group in range(found.count)]
         )
-        return Groups(_by_first(cdist(lines, middles).argmin(axis=1)), found.gap)
+        return Groups(by_first(cdist(lines, middles).argmin(axis=1)), found.gap)
 
     first, *others = [of_sample(start) for start in range(0, min(len(lines), 4 * SAMPLE), SAMPLE)]
     return _confirmed(first, others)
@@ -184,14 +193,15 @@ class Sides:
 def sides(of: Cells) -> Sides:
     """The two sides of L2, as l2_partition finds them (harness: micro/latency/l2_split.hpp)."""
     pattern = _centred(_centred(of.cycles).T).T
-    left, _, right = np.linalg.svd(pattern, full_matrices=False)
-    sms, lines = (left[:, 0] > 0).astype(np.int64), (right[0] <= 0).astype(np.int64)
+    left = np.linalg.eigh(pattern @ pattern.T)[1][:, -1]  # of few SMs: faster than an SVD
+    right = left @ pattern
+    sms, lines = (left > 0).astype(np.int64), (right <= 0).astype(np.int64)
     far = sms[:, None] != lines[None, :]
     beyond, beside = (
         np.nanmedian(np.where(what, of.cycles, np.nan), axis=1) for what in (far, ~far)
     )
     return Sides(
-        sms, lines, float(np.median(beyond - beside)), min(map(_apart, (left[:, 0], right[0])))
+        sms, lines, float(np.median(beyond - beside)), min(map(_apart, (left, right)))
     )
 
 
