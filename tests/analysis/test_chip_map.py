@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from builders import GPU_RUN, case, context, measurement, write_run
 from strata import cli
+from strata.fleet.chips import exchanged, map_of
+from strata.fleet.dataset import Entry
 from strata.model import chip_map
 from strata.model.chip_map import PAGE, Cells, Labels
 
@@ -175,3 +178,24 @@ def test_the_command_refuses_a_run_without_a_map(capsys: pytest.CaptureFixture[s
         cli.main(["map", str(GPU_RUN)])
     assert left.value.code == 2
     assert "found no valid cells of chip_map" in capsys.readouterr().err
+
+
+def test_a_fleet_notices_an_exchanged_chip() -> None:
+    maps = [[Chip(chip).map("load", seed=run) for run in (1, 2)] for chip in (1, 2, 3)]
+    assert not list(exchanged(maps))
+    assert not list(exchanged([*maps[:2], maps[2][:1], []]))
+    ((gpu, why),) = exchanged([maps[0], [Chip(4).map("load"), *maps[1]], maps[2]])
+    assert gpu == 1
+    assert why.startswith("another chip than before")
+
+
+def test_a_fleet_reads_the_maps_of_its_runs(folders: list[Path]) -> None:
+    entry = Entry(
+        "a", "uuid", "", "", "", "2026-01-02T03:04:05Z", "complete", "", f"{folders[0]}", {}, {},
+        {}, {"chip_map": 8},
+    )  # fmt: skip
+    found = map_of(entry)
+    assert found is not None
+    assert found.cycles.shape == (SMS, 4096)
+    assert map_of(replace(entry, sizes={})) is None
+    assert map_of(replace(entry, folder="/nowhere")) is None
