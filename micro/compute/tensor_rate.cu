@@ -417,7 +417,7 @@ struct Loaded {
 
 /// Loads the chip until its clock and its power have settled.
 void warm(const std::function<Launched(const Length&)>& run, const Length& length) {
-  constexpr double warm_seconds = 0.1;
+  constexpr double warm_seconds = 0.3;
   for (double seconds = 0; seconds < warm_seconds;)
     seconds += run(length).seconds;
 }
