@@ -10,7 +10,7 @@ from figure_images import run_of
 from plots import plot_named
 from strata.figures import _cache, _drawing
 from strata.figures._drawing import Drawing
-from strata.run import Run
+from strata.run import Run, cache
 from strata.run.rows import Places
 
 TLB = plot_named("tlb")
@@ -69,17 +69,17 @@ def test_other_data_code_or_libraries_are_drawn(
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda content: content[:0],
-        lambda content: content[:-9],
-        lambda content: content.replace(b"<svg", b"<sv\0"),
-        lambda content: os.urandom(len(content)),
-        lambda content: _cache._sealed(content[_cache.DIGEST :].replace(b"tlb", b"t\0b")[:90]),
+        lambda content, _: content[:0],
+        lambda content, _: content[:-9],
+        lambda content, _: content.replace(b"<svg", b"<sv\0"),
+        lambda content, _: os.urandom(len(content)),
+        lambda content, name: cache.sealed(name, content[cache.DIGEST :][:90]),
     ],
 )
 def test_a_damaged_entry_is_drawn_anew(folder: Path, pictures: list[str], damage: object) -> None:
     wanted = drawing()
     (entry,) = folder.iterdir()
-    entry.write_bytes(damage(entry.read_bytes()))  # type: ignore[operator]
+    entry.write_bytes(damage(entry.read_bytes(), entry.name))  # type: ignore[operator]
     assert drawing() == wanted == drawing()
     assert pictures == ["tlb", "tlb"]
 
@@ -106,7 +106,7 @@ def test_the_oldest_entries_go_first(folder: Path, monkeypatch: pytest.MonkeyPat
     drawing()
     (first,) = folder.iterdir()
     os.utime(first, (1, 1))
-    monkeypatch.setattr(_cache, "MOST", 1.5 * first.stat().st_size)
+    monkeypatch.setattr(cache, "MOST", 1.5 * first.stat().st_size)
     drawing(formats=("svg", "svg"))
     (kept,) = folder.iterdir()
     assert kept != first

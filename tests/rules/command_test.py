@@ -83,8 +83,8 @@ class Command(unittest.TestCase):
         self.assertEqual(answer.returncode, 0)
         words = ("doctor", "list", "run", "selftest", "counters", "model", "nbody")
         ladders = ("neighbours", "fstat", "ladder")
-        forwarded = ("report", "roofline", "compare", "fleet", "summary", "validate", "export",
-                     "submit", "import")  # fmt: skip
+        forwarded = ("report", "roofline", "compare", "fleet", "summary", "ask", "validate",
+                     "export", "submit", "import")  # fmt: skip
         for word in (*words, *ladders, "access", *forwarded):
             self.assertIn(f"\n  {word} ", answer.stdout)
         self.assertEqual("\n  bench " in answer.stdout, has_bench())
