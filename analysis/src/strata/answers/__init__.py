@@ -24,7 +24,7 @@ from strata.model.cases import CLOCKS
 from strata.model.hierarchy import Hierarchy, Level, Number, hierarchy
 from strata.model.names import fields_name, level_name
 from strata.model.truth import load_run
-from strata.model.units import interval, quantity, size
+from strata.model.units import count, interval, quantity, size
 from strata.run import Row, Run, RunError, cache, grouped
 from strata.run.files import resource
 
@@ -106,7 +106,7 @@ class Answer(Struct, frozen=True):
     @property
     def interval(self) -> str:
         """The interval as text; empty for a number without one, or of one value."""
-        if self.low is None or self.high is None or (self.unit == "B" and self.low == self.high):
+        if self.low is None or self.high is None or self.low == self.high:
             return ""
         return interval(self.low, self.high, self.unit)
 
@@ -218,6 +218,8 @@ def _of_row(answer: Answer, row: Row) -> Answer:
 
 
 def _text(value: float, unit: str) -> str:
+    if unit in ("warp", "sector"):
+        return f"{count(value)} {unit}{'s' * (value != 1)}"
     return size(round(value)) if unit == "B" else quantity(value, unit)
 
 
