@@ -129,6 +129,9 @@ class Command(unittest.TestCase):
         self.assertIn("GPU", answer.stdout)
         if not has_gpu():
             self.assertIn("absent", answer.stdout)
+        found = json.loads(strata("doctor", "--json").stdout)
+        for one in found["gpu"] + found["cpu"]:
+            self.assertIn(f"{one['state']:<6}  {one['what']}: {one['detail']}", answer.stdout)
 
     def test_list_shows_each_benchmark_with_its_question(self) -> None:
         answer = strata("list")

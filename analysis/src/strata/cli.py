@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -233,6 +234,7 @@ _POWER = (
 Power = Annotated[str | None, _option(_POWER, "SIZE")]
 _WANDER = "Assumed spread between runs, where there are too few rows to estimate it."
 Wander = Annotated[float, _option(_WANDER)]
+ChangesJson = Annotated[bool, _option("Print all changes and devices as JSON.", None, "--json")]
 
 
 @app.command()
@@ -240,7 +242,7 @@ def compare(
     runs: Runs, *, out: CompareOut = None, same: Same = None, beside: Beside = None,
     only: Only = None, false_alarm: FalseAlarm = 0.01, min_change: MinChange = 0.01,
     require_power: Power = None, wander: Wander = 0.003, unnamed: Unnamed = False,
-    bare: Bare = False,
+    bare: Bare = False, as_json: ChangesJson = False,
 ) -> None:  # fmt: skip
     """Compare runs with the first and print which change would have been noticed.
 
@@ -274,10 +276,12 @@ def compare(
 
         write(found, devices, out, headings=not bare)
     parts = words.sections(found, devices)
-    for warning in dict.fromkeys(warning for part in parts for warning in part.warnings):
+    for warning in dict.fromkeys(chain.from_iterable(part.warnings for part in parts)):
         _warn(warning)
-    for part in parts:
-        words.show(part, typer.echo, drawn=sys.stdout.isatty())  # which makes all visible itself
+    if as_json:
+        typer.echo(json.dumps(words.as_data(found, devices), indent=1))
+    else:
+        words.show_all(parts, typer.echo, drawn=sys.stdout.isatty())  # makes all visible itself
     weak = list(words.without_power(found)) if require_power else []
     for one in weak:
         _say(f"strata: --require-power: {one_line(one)}", err=True)
