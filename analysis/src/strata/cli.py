@@ -215,6 +215,21 @@ def ask(words: Words = None, *, as_json: AnswersJson = False) -> None:
         _say(text.shown(first, main, found))
 
 
+@app.command(name="map")
+def map_chip(runs: Runs) -> None:
+    """Group the SMs and L2 lines of runs of `chip_map`, and compare the maps of several runs."""
+    from strata.report import chip_map_text  # brings scipy
+
+    loaded = [load_run(run) for run in runs]
+    for run in loaded:
+        found = list(chip_map_text.lines(run))
+        if not found:
+            _fail(f"{run.folder}: found no valid cells of chip_map; measure with sweeps/map.yaml")
+        _say("\n".join([f"{run.context.device.name} ({run.context.run})", *found]))
+    for line in chip_map_text.distances(loaded):
+        _say(line)
+
+
 _TABLES = "Write tables and a figure to this folder."
 CompareOut = Annotated[Path | None, _option(_TABLES, "DIR", "--out", "-o")]
 _SAME = (
