@@ -22,8 +22,18 @@
 #include <unistd.h>
 
 namespace strata {
+namespace {
 
 namespace fs = std::filesystem;
+
+volatile std::sig_atomic_t running = 0;  // the program's process
+
+/// Without it, the program would go on alone.
+void forward(int signal) {
+  if (running > 0) (void)::kill(running, signal);
+}
+
+}  // namespace
 
 std::optional<fs::path> find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
@@ -87,6 +97,7 @@ int run_injected(const InjectedProgram& program, int watched,
   auto argv = argument_vector(words);
   auto envp = argument_vector(environment);
   const IgnoredSignal interrupt{SIGINT};  // only for the program: its files are kept
+  const HandledSignal termination{SIGTERM, forward};
   posix_spawnattr_t attributes{};
   (void)::posix_spawnattr_init(&attributes);
   const Finally attributes_go = finally([&] { (void)::posix_spawnattr_destroy(&attributes); });
@@ -110,6 +121,8 @@ int run_injected(const InjectedProgram& program, int watched,
     refuse({program.words.front()}, std::generic_category().message(error), "an executable program",
            "check its path and permissions");
   }
+  running = child;
+  const Finally no_longer_runs = finally([] { running = 0; });
   int status = 0;
   for (pid_t ended = 0; ended == 0;) {
     constexpr int milliseconds = 50;

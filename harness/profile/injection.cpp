@@ -200,6 +200,17 @@ class Counting {
     data_.resize(data.counterDataSize);
   }
 
+  Counting(const Counting&) = delete;
+  Counting& operator=(const Counting&) = delete;
+  Counting(Counting&&) = delete;
+  Counting& operator=(Counting&&) = delete;
+  ~Counting() {
+    auto off = STRATA_PARAMS(CUpti_RangeProfiler_Disable, .pRangeProfilerObject = profiler_);
+    (void)cuptiRangeProfilerDisable(&off);
+    auto closed = STRATA_PARAMS(CUpti_Profiler_Host_Deinitialize, .pHostObject = host_);
+    (void)cuptiProfilerHostDeinitialize(&closed);
+  }
+
   /// From here until end() every launch in the context is a range, which is replayed.
   void begin() {
     (void)STRATA_CALL(cuptiRangeProfilerCounterDataImageInitialize,
@@ -362,7 +373,6 @@ class Profile {
       case CUPTI_ACTIVITY_KIND_KERNEL: {
         const auto& one = reinterpret_cast<const CUpti_ActivityKernel9&>(record);
         if (!is_complete(one)) return;
-        note_device(one.deviceId);
         const auto size = [](std::int32_t value) { return static_cast<unsigned>(value); };
         const KernelShape shape{.kernel = one.name == nullptr ? "" : one.name,
                                 .grid = {size(one.gridX), size(one.gridY), size(one.gridZ)},
@@ -376,14 +386,12 @@ class Profile {
       case CUPTI_ACTIVITY_KIND_MEMCPY: {
         const auto& one = reinterpret_cast<const CUpti_ActivityMemcpy6&>(record);
         if (!is_complete(one)) return;
-        note_device(one.deviceId);
         return part_.add_copy(one.deviceId, word_of_copy(one.copyKind), one.start, one.end,
                               one.bytes);
       }
       case CUPTI_ACTIVITY_KIND_MEMSET: {
         const auto& one = reinterpret_cast<const CUpti_ActivityMemset4&>(record);
         if (!is_complete(one)) return;
-        note_device(one.deviceId);
         return part_.add_copy(one.deviceId, "fill", one.start, one.end, one.bytes);
       }
       default:
@@ -423,10 +431,18 @@ class Profile {
     const std::lock_guard lock{mutex_};
     guarded([&] {
       auto& counting = counting_[call.context];
-      if (counting == nullptr) {
+      const bool is_new = counting == nullptr;
+      const auto open = [&] {
+        counting.reset();
         counting = std::make_unique<Counting>(call.context, under_way_.device, selection_.metrics);
+        counting->begin();
+      };
+      try {
+        is_new ? open() : counting->begin();
+      } catch (const CallFailed&) {
+        if (is_new) throw;
+        open();
       }
-      counting->begin();
       active_ = counting.get();
     });
   }
@@ -519,6 +535,8 @@ class Profile {
     std::size_t dropped = 0;
     (void)cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped);
     const std::lock_guard lock{mutex_};
+    for (const auto& [device, times] : part_.busy)
+      note_device(device);  // not where CUPTI hands over records: these are calls of the driver
     dropped_ += dropped;
     is_changed_ = true;
   }
@@ -554,7 +572,10 @@ class Profile {
       const bool is_last = ::poll(&ready, 1, milliseconds) > 0;
       if (is_done_) return;
       collect(0);
-      if (const std::lock_guard lock{mutex_}; is_changed_ && !is_done_) write();
+      if (const std::lock_guard lock{mutex_}; !is_done_ && (is_changed_ || is_last)) {
+        part_.is_whole = is_last;
+        write();
+      }
       if (!is_last) continue;
       const char byte = 0;
       (void)!::write(answer_[1], &byte, 1);

@@ -250,6 +250,7 @@ std::vector<CaseRecord> records_of(const DeviceProfile& profile, const CounterPl
     CaseRecord record = measured(std::move(which), launches.times, "gpu_time", started);
     record.facts.insert(
         {{"kernel", name},
+         {"symbol", one_line(shape.kernel)},
          {"registers_per_thread", static_cast<std::int64_t>(launches.registers)},
          {"static_shared_bytes", static_cast<std::int64_t>(launches.static_shared)},
          {"dynamic_shared_bytes", static_cast<std::int64_t>(launches.dynamic_shared)},

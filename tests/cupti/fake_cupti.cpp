@@ -175,6 +175,14 @@ CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* /*params
   return fake_cupti()->counting_answer;
 }
 
+CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params* /*params*/) {
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params* /*params*/) {
+  return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiRangeProfilerGetCounterDataSize(
     CUpti_RangeProfiler_GetCounterDataSize_Params* params) {
   params->counterDataSize = 1;

@@ -146,6 +146,19 @@ class ProfileTest(unittest.TestCase):
                 self.assertEqual(float(self.rows()["scale", "launches"]["value"]), 20)
                 self.assertEqual(float(self.rows()["gather", "launches"]["value"]), 5)
 
+    def test_a_signal_to_strata_ends_the_program_and_keeps_its_times(self) -> None:
+        words = ["--", PROGRAM, *TWO_KERNELS, "print", "ready", "sleep", "60000"]
+        command = [STRATA, "profile", "--out", str(self.out), *words]
+        environment = {**os.environ, "STRATA_PYTHON": "true"}
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env=environment
+        ) as process:
+            assert process.stdout is not None
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            process.terminate()
+            self.assertEqual(process.wait(timeout=60), 143)
+        self.assertEqual(float(self.rows()["scale", "launches"]["value"]), 20)
+
     def test_each_process_is_a_run(self) -> None:
         both = f"{PROGRAM} launch a 1 3 1000; {PROGRAM} launch a 1 4 1000"
         done = self.profile(program=("sh", "-c", both))

@@ -126,6 +126,7 @@ int main(int argc, char** argv) {
         thread.join();
     } else if (step == "print") {
       std::puts(word());
+      (void)std::fflush(stdout);
     } else if (step == "sleep") {
       std::this_thread::sleep_for(std::chrono::milliseconds{number()});
     } else if (step == "exit") {
