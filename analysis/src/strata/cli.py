@@ -158,6 +158,20 @@ def draw_roofline(
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
 
 
+CeilingsOf = Annotated[str, _option("Run, or recorded device (h200), with ceilings.", "RUN")]
+
+
+@app.command(name="profile")
+def show_profile(run: OneRun, ceilings: CeilingsOf = "") -> None:
+    """Print the kernels of a profiled program, and what limits each of them."""
+    from strata.profile.table import profile
+
+    kernels, words = profile(load_run(run), ceilings)
+    _say(tables.terminal(kernels))
+    for line in words:
+        _say(one_line(line))
+
+
 _MAP = "Print only the memory levels, as boxes; several runs side by side."
 AsMap = Annotated[bool, _option(_MAP, None, "--map")]
 Notes = Annotated[bool, _option("With --map: also print why a number is missing.", None, "--notes")]
