@@ -99,7 +99,7 @@ class Installed(Folder):
 
     def test_everything_is_there(self) -> None:
         for folder, names in (
-            ("sweeps", {"quick.yaml", "default.yaml", "full.yaml", "ceilings.yaml"}),
+            ("sweeps", {"quick.yaml", "default.yaml", "full.yaml", "ceilings.yaml", "energy.yaml"}),
             ("counters", {"memory.yaml"}),
             ("analysis/strata/reference/data", {"sources.bib", "latency.csv"}),
             (".", {"LICENSE", "NOTICE", "requirements.lock"}),
