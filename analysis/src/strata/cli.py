@@ -201,14 +201,13 @@ def ask(words: Words = None, *, as_json: AnswersJson = False) -> None:
     from strata.answers import text
 
     first, *question = words or [""]
-    if first not in index.recorded() and not Path(first).is_dir():
-        first, question = next(iter(index.recorded()), ""), list(words or [])
+    names = answers.names()
+    if first not in names and not Path(first).is_dir():
+        first, question = names[0], list(words or [])
     if not question:
         _say(text.topics())
         return
-    if not first:
-        _fail("found no run; expected a run folder before the question")
-    main, found = answers.ask(index.folders(first), question)
+    main, found = answers.ask(answers.answers_of(first), question)
     if as_json:
         typer.echo(json.dumps(text.as_data(main, found), indent=1))
     else:
