@@ -179,10 +179,10 @@ def load_answers(folder: Path) -> Answers:
     with suppress(msgspec.MsgspecError):
         if kept:
             return msgspec.json.decode(kept, type=Answers)
-    found = answers(load_run(folder))
+    made = msgspec.json.encode(answers(load_run(folder)))
     if key:
-        cache.write(f"{key}.answers", msgspec.json.encode(found))
-    return found
+        cache.write(f"{key}.answers", made)
+    return msgspec.json.decode(made, type=Answers)
 
 
 def names() -> list[str]:
