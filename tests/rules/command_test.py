@@ -83,7 +83,7 @@ class Command(unittest.TestCase):
         self.assertEqual(answer.returncode, 0)
         words = ("doctor", "list", "run", "selftest", "counters", "model", "nbody")
         ladders = ("neighbours", "fstat", "ladder")
-        forwarded = ("report", "roofline", "compare", "fleet", "summary", "ask", "validate",
+        forwarded = ("report", "roofline", "compare", "map", "fleet", "summary", "ask", "validate",
                      "export", "submit", "import")  # fmt: skip
         for word in (*words, *ladders, "access", *forwarded):
             self.assertIn(f"\n  {word} ", answer.stdout)

@@ -155,6 +155,20 @@ def draw_roofline(
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
 
 
+CeilingsOf = Annotated[str, _option("Run, or recorded device (h200), with ceilings.", "RUN")]
+
+
+@app.command(name="profile")
+def show_profile(run: OneRun, ceilings: CeilingsOf = "") -> None:
+    """Print the kernels of a profiled program, and what limits each of them."""
+    from strata.profile.table import profile
+
+    kernels, words = profile(load_run(run), ceilings)
+    _say(tables.terminal(kernels))
+    for line in words:
+        _say(one_line(line))
+
+
 _MAP = "Print only the memory levels, as boxes; several runs side by side."
 AsMap = Annotated[bool, _option(_MAP, None, "--map")]
 Notes = Annotated[bool, _option("With --map: also print why a number is missing.", None, "--notes")]
@@ -209,6 +223,21 @@ def ask(words: Words = None, *, as_json: AnswersJson = False) -> None:
         typer.echo(json.dumps(text.as_data(main, found), indent=1))
     else:
         _say(text.shown(first, main, found))
+
+
+@app.command(name="map")
+def map_chip(runs: Runs) -> None:
+    """Group the SMs and L2 lines of runs of `chip_map`, and compare the maps of several runs."""
+    from strata.report import chip_map_text  # brings scipy
+
+    loaded = [load_run(run) for run in runs]
+    for run in loaded:
+        found = list(chip_map_text.lines(run))
+        if not found:
+            _fail(f"{run.folder}: found no valid cells of chip_map; measure with sweeps/map.yaml")
+        _say("\n".join([f"{run.context.device.name} ({run.context.run})", *found]))
+    for line in chip_map_text.distances(loaded):
+        _say(line)
 
 
 _TABLES = "Write tables and a figure to this folder."

@@ -503,5 +503,5 @@ def _refusal(words: Sequence[str], runs: Sequence[Answers]) -> RunError:
     strange = [word for word in words if not _spellings(word) & known]
     near = [one for word in strange for one in get_close_matches(word, known, 2)]
     expected = f"words such as {', '.join(near)}" if near else "the words of one answer"
-    found, mend = " ".join(strange or words), "use other or fewer words; strata ask lists topics"
-    return RunError(Path("ask"), found=found or "no words", expected=expected, mend=mend)
+    found, fix = " ".join(strange or words), "use other or fewer words; strata ask lists topics"
+    return RunError(Path("ask"), found=found or "no words", expected=expected, fix=fix)

@@ -1,58 +1,73 @@
 """Figures that were drawn before, so that a report of a run that did not change takes seconds.
 
-An entry of `strata.run.cache` is used if everything that decides how a figure looks is the same:
-its data, our code, the libraries.
+An entry of `strata.run.cache` has all figures of a run. It is used if everything that decides how
+they look is the same: the content of the run, our code, the published tables, the libraries.
 """
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import version
-from typing import NamedTuple
 
 import msgspec
-import pandas as pd
 
-from strata.run import Row, cache
-
-
-class Spot(NamedTuple):
-    """A box in points from the lower left, and the row or the words that its tooltip shows."""
-
-    box: tuple[float, float, float, float]
-    shown: Row | str
+from strata import reference
+from strata.run import Run
+from strata.run import cache as entries
 
 
-class Picture(msgspec.Struct, frozen=True):
-    """A drawing as files and as an element of a page; its size and its tooltips, in points."""
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure of a run: its files by suffix, its data as CSV, and the rows that it shows.
 
-    files: Mapping[str, bytes]
-    inline: str
-    width: float
-    height: float
-    spots: Sequence[Spot]
+    `places` are the positions of the shown rows among the rows of the run, from 0, each once, in
+    drawing order. `width` is the width of the drawing in points. `hits` are the positions, in
+    points from the upper left corner: left, top, the difference of the row number to that of the
+    previous hit, and for a bar `x` width and height. Items that are not rows of the run have `t`
+    and the number of their words, which follow after all hits. A figure that cannot be drawn has
+    only its title and, in `failure`, the reason.
+    """
+
+    name: str
+    title: str
+    order: int = 0
+    failure: str = ""
+    caption: str = ""
+    images: Mapping[str, bytes] = field(default_factory=dict)
+    inline: str = ""
+    width: float = 0.0
+    data: bytes = b""
+    places: tuple[int, ...] = ()
+    hits: str = ""
 
 
-def key_of(data: pd.DataFrame, *others: object) -> str:
-    """What identifies a drawing of `data`; `others` are further things that decide its look."""
-    cells = {f"{name}": [*data[name]] for name in data}
-    parts = [_code(), others, cells, data.attrs]
-    return hashlib.sha256(msgspec.json.encode(parts, enc_hook=repr)).hexdigest()
+def key_of(run: Run, formats: Sequence[str], *, headings: bool) -> str:
+    """What identifies the drawings of a run: all that it holds, and how it is drawn."""
+    parts = [_code(), formats, headings, run]
+    return hashlib.sha256(msgspec.msgpack.encode(parts, enc_hook=str)).hexdigest()
 
 
-def read(key: str) -> Picture | None:
-    """The drawing, if there is one and it is intact."""
-    content = cache.read(f"{key}.figure")
+def read(key: str) -> list[Drawing] | None:
+    """The drawings, if they are there and intact."""
+    content = entries.read(f"{key}.figures")
     with suppress(msgspec.MsgspecError):
-        return msgspec.msgpack.decode(content, type=Picture) if content else None
+        return msgspec.msgpack.decode(content, type=list[Drawing]) if content else None
     return None
 
 
-def write(key: str, picture: Picture) -> None:
-    """Keep a drawing."""
-    cache.write(f"{key}.figure", msgspec.msgpack.encode(picture))
+def write(key: str, drawings: Sequence[Drawing]) -> None:
+    """Keep drawings."""
+    entries.write(f"{key}.figures", msgspec.msgpack.encode(drawings))
 
 
+@cache
 def _code() -> str:
-    """The version of our code and of what it draws with."""
-    return cache.code() + " ".join(version(name) for name in ("matplotlib", "numpy", "pandas"))
+    """The version of our code, of the published tables, and of what draws."""
+    found = hashlib.sha256(entries.code().encode())
+    for file in sorted(reference.folder().rglob("*")):
+        if file.is_file():
+            found.update(file.read_bytes())
+    libraries = " ".join(version(name) for name in ("matplotlib", "numpy", "pandas", "scipy"))
+    return found.hexdigest() + libraries

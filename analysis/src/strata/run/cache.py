@@ -16,7 +16,7 @@ from strata.run.files import CONTEXT_FILE, SAMPLES_FILE, RunError, regular
 
 MOST = 256 * 2**20
 """Bytes of all entries: the oldest are removed."""
-LARGEST = 32 * 2**20
+LARGEST = 128 * 2**20
 """Bytes of an entry; a larger file is not one."""
 DIGEST = hashlib.sha256().digest_size
 
