@@ -55,11 +55,13 @@ std::vector<std::string> analysis_call(const std::vector<std::string>& arguments
 }
 
 void add_analysis(Command app) {
-  constexpr std::array<std::pair<const char*, const char*>, 9> forwarded{
+  constexpr std::array<std::pair<const char*, const char*>, 10> forwarded{
       {{"report", "figures, tables and one HTML page of a run"},
        {"roofline", "kernels under the ceilings that the run measured"},
        {"compare", "what changed between runs; differences between devices"},
        {"summary", "the most important results of a run"},
+       {"ask", "numbers of a device, for a question in words: h200 l2 latency"},
+       {"map", "groups of SMs and L2 lines that are near each other, and how runs differ in them"},
        {"fleet", "outliers among the GPUs of many runs; fleet add DATASET keeps runs"},
        {"validate", "check a run folder against its schema"},
        {"export", "convert a run to Google Benchmark's or pyperf's JSON, Parquet or CSV"},

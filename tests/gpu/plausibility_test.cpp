@@ -68,6 +68,8 @@ std::vector<Claim> claims() {
       {"cache_geometry", {{"property", "l1_line"}, {"carveout", "0"}}, "line", 128, 128},
       {"cache_geometry", {{"property", "l1_sector"}, {"carveout", "0"}}, "sector", 32, 32},
       {"l2_partition", {}, "access_cycles", 170, 900},
+      {"chip_map", {{"operation", "load"}}, "access_cycles", 170, 450},
+      {"l2_placement", {{"order", "near"}, {"part", "65536"}}, "bandwidth_per_sm", 16, 64},
       {"distributed_shared",
        {{"measure", "latency"}, {"cluster", "2"}, {"distance", "1"}, {"warps", "1"}},
        "load_cycles",
