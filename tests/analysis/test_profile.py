@@ -112,5 +112,5 @@ def test_what_is_no_profile_and_unknown_ceilings_are_refused(tmp_path: Path) -> 
     with pytest.raises(RunError, match="no kernel of a profile"):
         profile(micro)
     run = loaded(tmp_path, kernel("stream", 1e-3))
-    with pytest.raises(RunError, match="neither a folder nor a recorded device"):
+    with pytest.raises(RunError, match="h9000"):
         profile(run, "h9000")

@@ -23,6 +23,7 @@ from strata.profile.kernels import (
 )
 from strata.roofline.ceilings import Ceiling
 from strata.run import Case, Run, RunError
+from strata.run.index import RESULTS, folders
 
 MOST = 20
 """Kernels in the table."""
@@ -37,28 +38,19 @@ _STARTED = re.compile(r"\d{8}T\d{6}Z")
 MEASURE = "measure them in 20 s: strata run ceilings, then --ceilings RUN"
 
 
-def recorded() -> Path:
-    """The folder of the recorded runs; it is absent where only the package is installed."""
-    return Path(__file__).resolve().parents[4] / "results"
-
-
 def lenders(name: str, slug: str) -> list[Run]:
-    """The runs with the ceilings: a folder, those recorded of a device (h200), or of `slug`.
+    """The runs with the ceilings: `name` (a folder, or a recorded run), or those of device `slug`.
 
-    Of recorded ones the newest complete run with ceilings and bandwidths, and the newest with
-    tensor cores; quick runs do not count. Raises `RunError` for a `name` that is neither.
+    Of a device the newest complete run with ceilings and bandwidths, and the newest with tensor
+    cores; quick runs do not count. Raises `RunError` for a `name` that is neither.
     """
-    if name and Path(name).is_dir():
-        return [load_run(Path(name))]
-    names = {one.name for one in recorded().glob("*") if name in one.name.split("-")}
-    if name and not names:
-        found, expected = "neither a folder nor a recorded device", "a run, or such as h200"
-        raise RunError(Path(name), found=found, expected=expected, mend="check --ceilings")
-    folders = names if name else {slug}
+    if name:
+        named = folders(name)
+        if len(named) == 1:
+            return [load_run(named[0])]
+        slug = named[0].parent.name  # of a device with several runs
     found_in = {
-        file.parent: _benchmarks(file)
-        for folder in sorted(folders)
-        for file in recorded().glob(f"{folder}/*/context.json")
+        file.parent: _benchmarks(file) for file in sorted(RESULTS.glob(f"{slug}/*/context.json"))
     }
     chosen: dict[Path, None] = {}
     for choices in _WANTED:
@@ -168,7 +160,7 @@ def profile(run: Run, ceilings: str = "") -> tuple[Table, list[str]]:
     found = kernels(run)
     if not found:
         fix = "profile a program: strata profile -- PROGRAM"
-        raise RunError(run.folder, found="no kernel of a profile", expected="one or more", mend=fix)
+        raise RunError(run.folder, found="no kernel of a profile", expected="one or more", fix=fix)
     of = lenders(ceilings, run.context.device.slug)
     limits = limits_of(of)
     return table(found, limits), lines(run, found, limits, of)
