@@ -45,17 +45,17 @@ app = typer.Typer(
 )
 
 
-Parser = Callable[[str], Any]
+def _argument(metavar: str, words: str) -> Any:
+    return typer.Argument(metavar=metavar, help=words, parser=_parser(metavar))
 
 
-def _argument(metavar: str, words: str, parser: Parser | None = None) -> Any:
-    return typer.Argument(metavar=metavar, help=words, parser=parser)
+def _option(words: str, metavar: str | None = None, *names: str) -> Any:
+    return typer.Option(*names, metavar=metavar, help=words, parser=_parser(metavar))
 
 
-def _option(
-    words: str, metavar: str | None = None, *names: str, parser: Parser | None = None
-) -> Any:
-    return typer.Option(*names, metavar=metavar, help=words, parser=parser)
+def _parser(metavar: str | None) -> Callable[[str], Path] | None:
+    """A run may be given by its short name."""
+    return index.folder if metavar in ("RUN", "RUN...") else None
 
 
 def _out_of(command: str) -> Any:
@@ -63,10 +63,8 @@ def _out_of(command: str) -> Any:
     return _option(words, "DIR", "--out", "-o")
 
 
-_RUNS = "Run folders, or short names of recorded runs (results/index.csv)."
-_RUN = "Run folder, or the short name of a recorded run (results/index.csv)."
-Runs = Annotated[list[Path], _argument("RUN...", _RUNS, index.folder)]
-OneRun = Annotated[Path, _argument("RUN", _RUN, index.folder)]
+Runs = Annotated[list[Path], _argument("RUN...", "Run folders.")]
+OneRun = Annotated[Path, _argument("RUN", "Run folder.")]
 _ANONYMOUS = "Leave out arguments, paths, host name, UUIDs and serials."
 Unnamed = Annotated[bool, _option(_ANONYMOUS, None, "--anonymous")]
 Force = Annotated[bool, _option("Overwrite what is there.", None, "--force")]
@@ -134,8 +132,7 @@ def draw_figure(
 
 
 RooflineOut = Annotated[Path | None, _out_of("roofline")]
-_LENDER = "Take ceilings from this run, if RUN has none."
-Lender = Annotated[Path | None, _option(_LENDER, "RUN", parser=index.folder)]
+Lender = Annotated[Path | None, _option("Take ceilings from this run, if RUN has none.", "RUN")]
 Nominal = Annotated[bool, _option("Also draw the nominal 20 operations per interaction.")]
 
 
@@ -158,7 +155,7 @@ def draw_roofline(
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
 
 
-CeilingsOf = Annotated[str, _option("Run, or recorded device (h200), with ceilings.", "RUN")]
+CeilingsOf = Annotated[str, _option("Take ceilings from this run or recorded device.", "RUN")]
 
 
 @app.command(name="profile")
@@ -215,14 +212,13 @@ def ask(words: Words = None, *, as_json: AnswersJson = False) -> None:
     from strata.answers import text
 
     first, *question = words or [""]
-    if first not in index.recorded() and not Path(first).is_dir():
-        first, question = next(iter(index.recorded()), ""), list(words or [])
+    names = answers.names()
+    if first not in names and not Path(first).is_dir():
+        first, question = names[0], list(words or [])
     if not question:
         _say(text.topics())
         return
-    if not first:
-        _fail("found no run; expected a run folder before the question")
-    main, found = answers.ask(index.folders(first), question)
+    main, found = answers.ask(answers.answers_of(first), question)
     if as_json:
         typer.echo(json.dumps(text.as_data(main, found), indent=1))
     else:
@@ -250,7 +246,7 @@ _SAME = (
     "A repeat of one of RUN, or of other runs given with --same, from which to estimate the noise: "
     "same code, same chip. Repeatable."
 )
-Same = Annotated[list[Path] | None, _option(_SAME, "RUN", parser=index.folder)]
+Same = Annotated[list[Path] | None, _option(_SAME, "RUN")]
 _BESIDE = "Published devices to compare with, such as A100,V100; a wrong name lists all."
 Beside = Annotated[str | None, _option(_BESIDE, "NAME,...", "--with")]
 Only = Annotated[list[str] | None, _option("Compare only this benchmark or suite.", "NAME")]
@@ -318,7 +314,7 @@ def compare(
 
 
 _SETS = "Run folders, folders of them, or data sets of `strata fleet add`."
-RunsOrSets = Annotated[list[Path], _argument("RUN...", _SETS, index.folder)]
+RunsOrSets = Annotated[list[Path], _argument("RUN...", _SETS)]
 FleetOut = Annotated[Path, _option("Folder to write to.", "DIR", "--out", "-o")]
 FleetAlarm = Annotated[float, _option("Probability of any false alarm in the whole fleet.")]
 _MODEL = "Judge this device model, not the one of most GPUs."
