@@ -69,12 +69,12 @@ def _check(run: Run, ceilings: Run | None, *, nominal: bool) -> None:
             found = f"ceilings of the device {ceilings.context.device.name} {lent[1]}".rstrip()
             borrower = f"{run.context.device.name} {own[1]}".rstrip()
             expected = f"those of {borrower}, as in {run.context.run}"
-            mend = "give a run of the same device"
-            raise RunError(ceilings.folder, found=found, expected=expected, mend=mend)
+            fix = "give a run of the same device"
+            raise RunError(ceilings.folder, found=found, expected=expected, fix=fix)
     if lacks := lacking(run, ceilings, nominal=nominal):
-        found, mend = ", and ".join(one.found for one in lacks), "; ".join(one.fix for one in lacks)
+        found, fix = ", and ".join(one.found for one in lacks), "; ".join(one.fix for one in lacks)
         expected = "ceilings of arithmetic and bandwidth, and kernels under them"
-        raise RunError(run.folder, found=found, expected=expected, mend=mend)
+        raise RunError(run.folder, found=found, expected=expected, fix=fix)
 
 
 def _device(device: Device) -> tuple[str, str]:

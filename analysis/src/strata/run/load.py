@@ -71,8 +71,8 @@ def _refuse_other_folders(folder: Path) -> None:
         expected = (
             f"a run folder ({files.CONTEXT_FILE}, {files.SAMPLES_FILE}, {files.MEASUREMENTS_FILE})"
         )
-        mend = "give the folder that strata run printed"
-        raise RunError(folder, found=found, expected=expected, mend=mend)
+        fix = "give the folder that strata run printed"
+        raise RunError(folder, found=found, expected=expected, fix=fix)
     if files.is_run(folder) or (folder / files.SAMPLES_FILE).exists():
         return
     try:
@@ -81,8 +81,8 @@ def _refuse_other_folders(folder: Path) -> None:
         return  # reading the context raises the error
     if runs:
         found = f"a folder of {len(runs)} run{'s' * (len(runs) > 1)}"
-        mend = f"give one of them, such as {folder / runs[-1]}"
-        raise RunError(folder, found=found, expected="one run folder", mend=mend)
+        fix = f"give one of them, such as {folder / runs[-1]}"
+        raise RunError(folder, found=found, expected="one run folder", fix=fix)
 
 
 # --- samples.jsonl --------------------------------------------------------------------------------
@@ -379,6 +379,6 @@ def _context(path: Path) -> tuple[Context, int]:
         if context.sweep.text is None and context.sweep.digest is None:
             raise WrongError("no sweep.digest", "sweep.digest, or sweep.text")
     except (ValueError, RecursionError) as error:
-        mend = "measure again; a context cannot be restored afterwards"
-        raise refusal(path, None, error, mend) from None
+        fix = "measure again; a context cannot be restored afterwards"
+        raise refusal(path, None, error, fix) from None
     return context, data["schema_version"]
