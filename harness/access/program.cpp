@@ -84,6 +84,7 @@ class Slice {
     const std::size_t count = kernel.instructions.size();
     needed.assign(count, false);
     passes_value.assign(count, false);
+    returns.assign(count, false);
     roles_.reserve(count);
     writers_.resize(kernel.registers.size());
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -118,6 +119,7 @@ class Slice {
 
   std::vector<bool> needed;
   std::vector<bool> passes_value;  ///< for loads and stores: the value is needed
+  std::vector<bool> returns;       ///< for atomics: what they return is needed
   bool needs_shared = false;
   bool needs_local = false;
   bool needs_buffers = false;
@@ -171,7 +173,8 @@ class Slice {
   /// For a load or an atomic, also the stores that may have written its value.
   void need_value(std::uint32_t i) {
     const bool is_new = need_moved(i);
-    const bool reads = (is_new && roles_[i] == Role::load) || roles_[i] == Role::atomic;
+    returns[i] = roles_[i] == Role::atomic;
+    const bool reads = (is_new && roles_[i] == Role::load) || returns[i];
     if (!reads) return;
     const Space space = kernel_.instructions[i].space();
     const bool generic = space == Space::generic;
@@ -282,6 +285,7 @@ class Compiler {
       }
       if (slice.needed[i]) {
         decode(i, slice.role(i), slice.registers(i), slice.passes_value[i]);
+        if (slice.returns[i]) program_.memory.back().returns = true;
       } else if (slice.role(i) == Role::branch || slice.role(i) == Role::indexed) {
         pass_by(i);
       } else if (slice.role(i) == Role::exit) {
