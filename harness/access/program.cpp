@@ -178,7 +178,10 @@ class Slice {
     if (!reads) return;
     const Space space = kernel_.instructions[i].space();
     const bool generic = space == Space::generic;
-    if (space == Space::shared || generic) pass_through(Space::shared, needs_shared);
+    if (space == Space::shared || generic) {
+      pass_through(Space::shared, passes_shared_);
+      needs_shared = true;
+    }
     if (space == Space::local || generic) pass_through(Space::local, needs_local);
     if (space == Space::global || generic) need_buffers();
     if (space == Space::param && is_argument(module_, kernel_, kernel_.instructions[i])) {
@@ -245,6 +248,7 @@ class Slice {
   const ControlFlow& flow_;
   const std::vector<std::uint32_t>& meeting_;
   bool follows_buffers_;
+  bool passes_shared_ = false;  ///< needs_shared may hold without
   bool passes_buffers_ = false;
   bool passes_arguments_ = false;
   std::vector<Role> roles_;
