@@ -1,6 +1,7 @@
 #include "harness/access/program.hpp"
 
 #include "harness/access/arithmetic.hpp"
+#include "harness/access/listing.hpp"
 #include "harness/access/operands.hpp"
 #include "harness/access/reconvergence.hpp"
 #include "harness/base/text.hpp"
@@ -39,13 +40,6 @@ bool is_harmless_call(const ptx::Module& module, const Instruction& one) {
     const std::string_view name = module.kernels[operand.index].name;
     return name == "vprintf" || name == "__assertfail";
   });
-}
-
-std::string text_of(const Instruction& one) {
-  std::string text{one.opcode};
-  for (const auto& modifier : one.modifiers)
-    text += fmt::format(".{}", modifier);
-  return text;
 }
 
 bool is_real(Type type) {
@@ -410,7 +404,7 @@ class Compiler {
     if (hides_shared && program_.shared_hidden_by == no_index) program_.shared_hidden_by = i;
     if (hides_buffers && program_.buffers_hidden_by == no_index) program_.buffers_hidden_by = i;
     if (harmless || joins) return;
-    program_.unmodelled.push_back({i, text_of(one), hides_buffers, hides_shared});
+    program_.unmodelled.push_back({i, opcode_text(one), hides_buffers, hides_shared});
   }
 
   // --- slots ---
@@ -790,7 +784,7 @@ class Compiler {
 
   /// A branch with unknown targets ends its lanes and is reported.
   void lost(std::uint32_t i) {
-    program_.unmodelled.push_back({i, text_of(kernel_.instructions[i]), true, true});
+    program_.unmodelled.push_back({i, opcode_text(kernel_.instructions[i]), true, true});
     program_.buffers_hidden_by = program_.shared_hidden_by = i;
     add(i, StepKind::exit);
   }
@@ -1082,12 +1076,12 @@ class Pointers {
   std::vector<std::uint32_t> of(std::uint32_t instruction) {
     add_symbols(kernel_.instructions[instruction]);
     follow(registers_of(kernel_.instructions[instruction]).address);
-    while (!open_.empty() && !anything_) {
+    while (!open_.empty() && !may_reach_all_) {
       const std::uint32_t i = open_.back();
       open_.pop_back();
-      look_at(i);
+      follow_writer(i);
     }
-    if (anything_) return {};
+    if (may_reach_all_) return {};
     return {found_.begin(), found_.end()};
   }
 
@@ -1119,7 +1113,7 @@ class Pointers {
     }
   }
 
-  void look_at(std::uint32_t i) {
+  void follow_writer(std::uint32_t i) {
     const Instruction& one = kernel_.instructions[i];
     const Role role = role_of(one);
     if (role == Role::plain) {
@@ -1136,11 +1130,11 @@ class Pointers {
     } else if (role == Role::load || role == Role::atomic) {
       // A loaded pointer may point anywhere; a 32-bit value is not a pointer.
       if (ptx::bytes_of(one.type()) < 8) return;
-      anything_ = true;
+      may_reach_all_ = true;
       pointer_loads_.push_back(i);
     } else {
       // Votes and sums of lanes are not pointers.
-      anything_ = role == Role::unmodelled;
+      may_reach_all_ = role == Role::unmodelled;
     }
   }
 
@@ -1156,7 +1150,7 @@ class Pointers {
   void add_params(const Instruction& load) {
     const Operand& from = load.operands[1];
     if (from.kind != Kind::symbol) {
-      anything_ = true;
+      may_reach_all_ = true;
       return;
     }
     const std::uint64_t at =
@@ -1178,7 +1172,7 @@ class Pointers {
   std::set<std::uint32_t> seen_;
   std::vector<std::uint32_t> open_;
   std::vector<std::uint32_t> pointer_loads_;
-  bool anything_ = false;
+  bool may_reach_all_ = false;  ///< the pointer may be to any buffer
 };
 
 }  // namespace

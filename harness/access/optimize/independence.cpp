@@ -114,9 +114,9 @@ std::optional<Refusal> Independence::keep_apart(const Access& one, const Access&
 }
 
 /// A term as a stride times an index; nothing where it is more than that.
-std::optional<Independence::Along> Independence::along(const Term& term) {
+std::optional<Independence::StrideTerm> Independence::along(const Term& term) {
   Forms& forms = simple_.forms();
-  Along found{.stride = forms.constant(term.coefficient)};
+  StrideTerm found{.stride = forms.constant(term.coefficient)};
   const std::vector<AtomId> factors{forms.factors_of(term).begin(), forms.factors_of(term).end()};
   for (const AtomId factor : factors) {
     if (simple_bounds_.is_of_launch(forms.atom(factor))) {

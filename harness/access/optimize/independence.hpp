@@ -44,7 +44,7 @@ class Independence {
     [[nodiscard]] bool is_atomic() const { return reads && writes; }
   };
   /// A term: a stride times an index.
-  struct Along {
+  struct StrideTerm {
     FormId stride = no_form;
     std::optional<Atom> index = {};
   };
@@ -62,7 +62,7 @@ class Independence {
   [[nodiscard]] std::optional<Number> place_of(const Access& access);
   [[nodiscard]] std::optional<Refusal> keep_apart(const Access& one, const Access& other);
   [[nodiscard]] std::optional<Refusal> keep_own(const Access& one, const Access& other);
-  [[nodiscard]] std::optional<Along> along(const Term& term);
+  [[nodiscard]] std::optional<StrideTerm> along(const Term& term);
   [[nodiscard]] std::optional<Strides> strides_of(FormId form, std::uint32_t block);
   [[nodiscard]] std::optional<Refusal> keep_behind_barrier(std::uint32_t instruction) const;
   [[nodiscard]] Followed follow(std::uint32_t instruction, std::uint32_t from,

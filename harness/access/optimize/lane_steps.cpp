@@ -33,7 +33,7 @@ bool LaneSteps::changes(const Atom& atom) const {
          atom.which == static_cast<std::uint32_t>(ptx::Special::tid_x) + axis_;
 }
 
-std::optional<LaneSteps::Along> LaneSteps::along(const Term& term) {
+std::optional<LaneSteps::LaneTerm> LaneSteps::along(const Term& term) {
   Forms& forms = kernel_.forms();
   std::optional<AtomId> found;
   FormId times = forms.constant(term.coefficient);
@@ -50,7 +50,7 @@ std::optional<LaneSteps::Along> LaneSteps::along(const Term& term) {
   }
   const auto number = bounds_.exactly(times);
   if (!found || !number) return std::nullopt;
-  return Along{*found, *number};
+  return LaneTerm{*found, *number};
 }
 
 // Forms are bounded in depth, and so is recursion.

@@ -35,12 +35,12 @@ class LaneSteps {
     std::int64_t divisor = 1;
   };
   /// The only factor of a term that changes along a warp, and the number it is multiplied by.
-  struct Along {
+  struct LaneTerm {
     AtomId atom = 0;
     LaunchChecks::Number times = 0;
   };
   [[nodiscard]] bool changes(const Atom& atom) const;
-  [[nodiscard]] std::optional<Along> along(const Term& term);
+  [[nodiscard]] std::optional<LaneTerm> along(const Term& term);
   /// The steps of the terms that change along a warp.
   [[nodiscard]] std::optional<std::vector<Part>> parts_of(FormId form);
   [[nodiscard]] std::optional<Rate> rate_of_atom(AtomId id);

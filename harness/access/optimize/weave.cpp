@@ -69,7 +69,7 @@ class Weaver {
   Woven weave() {
     find_only_writers();
     for (const std::uint32_t block : blocks_)
-      together(block);
+      write_block(block);
     const std::string body = std::exchange(text_, uniform_);
     prologue();
     text_ += body;
@@ -210,28 +210,28 @@ class Weaver {
     return block == flow_.exit() ? "ret;" : fmt::format("bra {};", label(block));
   }
 
-  void together(std::uint32_t block) {
+  void write_block(std::uint32_t block) {
     const End end = end_of(block);
     const bool agrees = end.otherwise == no_index || end.branch == nullptr || agree(end.at, block);
     const unsigned passes = agrees ? passes_of(block, end) : 1;
     text_ += label(block) + ":\n";
-    straight(block, end, passes, false);
+    write_straight_code(block, end, passes, false);
     if (end.branch == nullptr || end.otherwise == no_index) {
       line(jump(end.branch == nullptr ? end.otherwise : end.taken));
-    } else if (agrees && leaves_early(block, end)) {
-      leave(end);
+    } else if (agrees && is_early_exit(block, end)) {
+      write_early_exit(end);
     } else if (agrees) {
       line(guard_text(*end.branch, names_.of_copy(0)) + jump_of_all(end, end.taken));
       line(jump_of_all(end, end.otherwise));
     } else {
-      part(block, end);
+      write_branch_by_copy(block, end);
     }
     write_shortcuts();
   }
 
   /// Whether the kernel begins with a question whether to leave at once. Threads of blocks that the
   /// original does not have may compute the answer, too.
-  [[nodiscard]] bool leaves_early(std::uint32_t block, const End& end) const {
+  [[nodiscard]] bool is_early_exit(std::uint32_t block, const End& end) const {
     const bool is_asked = relies_ && !change_.exchange && block == 0 && !is_header(block) &&
                           is_end(end.taken) != is_end(end.otherwise);
     const std::span code{kernel_.instructions.data() + flow_.blocks[block].begin,
@@ -249,7 +249,7 @@ class Weaver {
     const bool returns = end.branch != nullptr && end.otherwise == no_index;
     return returns && end.taken == flow_.exit() && end.at == flow_.blocks[block].begin;
   }
-  void leave(const End& end) {
+  void write_early_exit(const End& end) {
     leaves_with_none_ = true;
     std::string leaves = names_.of_copy(0).reg(end.branch->guard);
     if (is_end(end.taken) == end.branch->guard_negated) {
@@ -263,7 +263,7 @@ class Weaver {
   }
 
   /// The code of a block, all copies together. `again`: it stands elsewhere, too.
-  void straight(std::uint32_t block, const End& end, unsigned passes, bool again) {
+  void write_straight_code(std::uint32_t block, const End& end, unsigned passes, bool again) {
     std::vector<Instance> all;
     for (unsigned pass = 0; pass < passes; ++pass) {
       for (std::uint32_t i = flow_.blocks[block].begin; i < end_of_code(block, end); ++i) {
@@ -336,7 +336,7 @@ class Weaver {
     for (const Shortcut& way : std::exchange(shortcuts_, {})) {
       text_ += way.label + ":\n";
       for (const std::uint32_t block : way.blocks)
-        straight(block, end_of(block), 1, true);
+        write_straight_code(block, end_of(block), 1, true);
       line(jump(way.to));
     }
   }
@@ -518,7 +518,7 @@ class Weaver {
   // ---- each copy by itself ----
 
   /// The copies may go different ways from here on.
-  void part(std::uint32_t block, const End& end) {
+  void write_branch_by_copy(std::uint32_t block, const End& end) {
     std::vector<std::string> guards;
     for (unsigned copy = 0; copy < change_.threads; ++copy)
       guards.push_back(names_.of_copy(copy).reg(end.branch->guard));
@@ -528,11 +528,12 @@ class Weaver {
     line(fmt::format("@!{} {}", any, jump_of_all(end, negated ? end.taken : end.otherwise)));
     line(fmt::format("@{} {}", all, jump_of_all(end, negated ? end.otherwise : end.taken)));
     const std::uint32_t meet = late_meeting_of(block, end);
-    one_by_one(label(block), meet, {end.taken, end.otherwise},
-               [&](unsigned copy, const std::string& taken, const std::string& otherwise) {
-                 line(fmt::format("@{}{} bra {};", negated ? "!" : "", guards[copy], taken));
-                 line(fmt::format("bra {};", otherwise));
-               });
+    write_copies_in_turn(
+        label(block), meet, {end.taken, end.otherwise},
+        [&](unsigned copy, const std::string& taken, const std::string& otherwise) {
+          line(fmt::format("@{}{} bra {};", negated ? "!" : "", guards[copy], taken));
+          line(fmt::format("bra {};", otherwise));
+        });
   }
 
   [[nodiscard]] std::string combined(const std::string& word,
@@ -609,8 +610,8 @@ class Weaver {
 
   /// Runs each copy from the first block that `begin` chooses up to where all meet.
   template <class Begin>
-  void one_by_one(const std::string& where, std::uint32_t meet,
-                  const std::array<std::uint32_t, 2>& ways, const Begin& begin) {
+  void write_copies_in_turn(const std::string& where, std::uint32_t meet,
+                            const std::array<std::uint32_t, 2>& ways, const Begin& begin) {
     const std::set<std::uint32_t> region = region_of(ways, meet);
     const auto start = [&](unsigned copy) { return fmt::format("{}_c{}", where, copy); };
     for (unsigned copy = 0; copy < change_.threads; ++copy) {
@@ -695,12 +696,13 @@ class Weaver {
     const std::string last = names_.temporary("pred");
     line(fmt::format("setp.lt.u32 {}, {}, {};", last, names_.of_lane(copies - 1), blocks));
     line(fmt::format("@{} bra {};", last, label(0)));
-    one_by_one("$strata_tail", flow_.exit(), {0, flow_.exit()},
-               [&](unsigned copy, const std::string& taken, const std::string& otherwise) {
-                 line(fmt::format("setp.lt.u32 {}, {}, {};", last, names_.of_lane(copy), blocks));
-                 line(fmt::format("@{} bra {};", last, taken));
-                 line(fmt::format("bra {};", otherwise));
-               });
+    write_copies_in_turn(
+        "$strata_tail", flow_.exit(), {0, flow_.exit()},
+        [&](unsigned copy, const std::string& taken, const std::string& otherwise) {
+          line(fmt::format("setp.lt.u32 {}, {}, {};", last, names_.of_lane(copy), blocks));
+          line(fmt::format("@{} bra {};", last, taken));
+          line(fmt::format("bra {};", otherwise));
+        });
   }
 
   KernelForms& forms_;
