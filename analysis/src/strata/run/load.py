@@ -68,21 +68,26 @@ UNKNOWN_OF_TABLE = "device properties, clocks, build, gates, samples and skipped
 def _of_table(path: Path) -> Run:
     """The run whose `measurements.csv` this is."""
     rows = table_rows(path)
-    names = {(row.run, row.device, row.backend) for row in rows}
+    names = {(row.run, row.device) for row in rows}
     if len(names) != 1:
         found = f"rows of {len(names)} runs" if names else "a table without rows"
         raise RunError(path, found=found, expected="the rows of one run", mend="give its table")
-    ((name, device, backend),) = names
-    blank = json.loads(files.resource("strata.run", "blank.json")) | {"run": name}
-    blank |= {"backend": backend, "device": {"slug": device, "name": device, "uuid": None}}
-    blank["sweep"] |= {"digest": "", "cases": list(dict.fromkeys(row.case for row in rows))}
-    context = _typed_context(blank)
+    ((name, device),) = names
     first = {row.case: row for row in reversed(rows)}
+    blank = json.loads(files.resource("strata.run", "blank.json")) | {"run": name}
+    blank |= {"backend": "cuda" if any(row.backend == "cuda" for row in rows) else "host"}
+    blank |= {"device": {"slug": device, "name": device, "uuid": None}}
+    blank["sweep"] |= {"cases": [*reversed(first)]}
+    if dated := re.search(r"-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-", name):
+        blank |= {"started": "{}-{}-{}T{}:{}:{}Z".format(*dated.groups()), "finished": None}
+    try:
+        context = _typed_context(blank)
+    except ValueError as error:
+        raise refusal(path, 2, error, files.REWRITE) from None
     cases = [
-        Case(case, row.suite, row.benchmark, backend, row.params, "measured", "", context.started,
-             0.0, {}, ())
-        for case in context.sweep.cases
-        for row in [first[case]]
+        Case(case, row.suite, row.benchmark, row.backend, row.params, "measured", "",
+             context.started, 0.0, {}, ())
+        for case, row in reversed(first.items())
     ]  # fmt: skip
     return Run(path, context, tuple(cases), rows)
 

@@ -176,10 +176,10 @@ MOST_OF_HEADER = 4096
 def table_rows(path: Path) -> tuple[Row, ...]:
     """The rows of a table, each once; raises `RunError` if it cannot be read."""
     path = _unpacked(path)
-    found: dict[tuple[str, str, str], tuple[int, Row]] = {}
+    found: dict[tuple[str, ...], tuple[int, Row]] = {}
     with closing(_lines(path)) as stored:
         for number, row in stored:
-            first, _ = found.setdefault(row.key, (number, row))
+            first, _ = found.setdefault((row.run, *row.key), (number, row))
             if first != number:
                 again = f"{one_of(row)} again (first in line {first})"
                 expected = "each case, quantity and method once"
