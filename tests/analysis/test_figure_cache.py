@@ -1,27 +1,30 @@
-"""Figures that did not change come from a cache, which trusts nothing that it reads."""
+"""Figures of a run that did not change come from a cache, which trusts nothing that it reads."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from figure_images import run_of
 from plots import plot_named
+from strata import figures, reference
 from strata.figures import _cache, _drawing
-from strata.figures._drawing import Drawing
-from strata.run import Run
+from strata.figures._cache import Drawing
+from strata.run import Run, cache
 from strata.run.rows import Places
 
 TLB = plot_named("tlb")
 RUN = "nvidia-h200-0683d2f"
 
 
-def drawing(run: Run | None = None, formats: Sequence[str] = ("svg",)) -> Drawing:
+def drawing(
+    run: Run | None = None, formats: Sequence[str] = ("svg",), *, headings: bool = True
+) -> Drawing:
     run = run or run_of(RUN)
-    found = _drawing.draw(TLB, run, Places(run.rows), formats, headings=True)
-    assert found
-    assert not found.failure
+    with _drawing.drawn([run], [Places(run.rows)], formats, headings=headings) as drawings:
+        ((found,),) = drawings()
     return found
 
 
@@ -31,9 +34,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "figures"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def pictures(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the figures that are drawn."""
+    """The names of the figures that are drawn, of the only one that is known."""
     names, picture = list[str](), _drawing.picture
 
     def noted(*of: object, **how: object) -> object:
@@ -41,6 +44,7 @@ def pictures(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return picture(*of, **how)  # type: ignore[arg-type]
 
     monkeypatch.setattr(_drawing, "picture", noted)
+    monkeypatch.setattr(figures, "discover", lambda: [TLB])
     return names
 
 
@@ -48,43 +52,81 @@ def test_a_figure_is_drawn_once_and_then_the_same(folder: Path, pictures: list[s
     assert drawing() == drawing()
     assert pictures == ["tlb"]
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert drawing(formats=("svg", "png")).inline == drawing().inline
-    assert pictures == ["tlb", "tlb"]
+    assert drawing(formats=("svg", "png")).inline == drawing(headings=False).inline
+    assert pictures == ["tlb"] * 3
 
 
-def test_other_data_code_or_libraries_are_drawn(
-    folder: Path, pictures: list[str], monkeypatch: pytest.MonkeyPatch
+def changed(run: Run, **row: object) -> Run:
+    """The run with another first row."""
+    return replace(run, rows=(replace(run.rows[0], **row), *run.rows[1:]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda run: changed(run, value=run.rows[0].value * (1 + 1e-15)),
+        lambda run: changed(run, taken=(*run.rows[0].taken[:-1], 1.0)),
+        lambda run: changed(run, valid=not run.rows[0].valid),
+        lambda run: replace(run, rows=run.rows[:-1]),
+        lambda run: replace(run, cases=run.cases[:-1]),
+        lambda run: replace(run, context=replace(run.context, run="another")),
+    ],
+)
+def test_another_run_is_drawn(
+    folder: Path, pictures: list[str], change: Callable[[Run], Run]
 ) -> None:
-    data = TLB.data(run_of(RUN))
-    keys = {_cache.key_of(data), _cache.key_of(data.assign(low=1.0)), _cache.key_of(data, "title")}
     drawing()
-    monkeypatch.setattr(_cache, "_code", lambda: "changed")
-    keys.add(_cache.key_of(data))
-    drawing()
-    assert len(keys) == 4
+    drawing(change(run_of(RUN)))
     assert pictures == ["tlb", "tlb"]
     assert len([*folder.iterdir()]) == 2
+
+
+@pytest.mark.usefixtures("folder")
+def test_other_code_or_libraries_are_drawn(
+    pictures: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawing()
+    monkeypatch.setattr(_cache, "_code", lambda: "changed")
+    drawing()
+    assert pictures == ["tlb", "tlb"]
+
+
+def test_the_code_includes_the_published_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = _cache._code.__wrapped__()
+    (tmp_path / "latency.csv").write_text("changed")
+    monkeypatch.setattr(reference, "folder", lambda: tmp_path)
+    assert _cache._code.__wrapped__() != before
+
+
+def test_a_figure_that_failed_is_drawn_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as failing:
+        failing.setattr(_drawing, "picture", lambda *_, **__: 1 / 0)
+        assert drawing().failure
+    assert not [*folder.glob("*")]
+    assert not drawing().failure
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda content: content[:0],
-        lambda content: content[:-9],
-        lambda content: content.replace(b"<svg", b"<sv\0"),
-        lambda content: os.urandom(len(content)),
-        lambda content: _cache._sealed(content[_cache.DIGEST :].replace(b"tlb", b"t\0b")[:90]),
+        lambda content, _: content[:0],
+        lambda content, _: content[:-9],
+        lambda content, _: content.replace(b"<svg", b"<sv\0"),
+        lambda content, _: os.urandom(len(content)),
+        lambda content, name: cache.sealed(name, content[cache.DIGEST :][:90]),
     ],
 )
 def test_a_damaged_entry_is_drawn_anew(folder: Path, pictures: list[str], damage: object) -> None:
     wanted = drawing()
     (entry,) = folder.iterdir()
-    entry.write_bytes(damage(entry.read_bytes()))  # type: ignore[operator]
+    entry.write_bytes(damage(entry.read_bytes(), entry.name))  # type: ignore[operator]
     assert drawing() == wanted == drawing()
     assert pictures == ["tlb", "tlb"]
 
 
-def test_the_entry_of_another_figure_is_not_used(folder: Path, pictures: list[str]) -> None:
+def test_the_entry_of_another_run_is_not_used(folder: Path, pictures: list[str]) -> None:
     drawing()
     drawing(formats=("pdf",))
     one, other = folder.iterdir()
@@ -106,7 +148,7 @@ def test_the_oldest_entries_go_first(folder: Path, monkeypatch: pytest.MonkeyPat
     drawing()
     (first,) = folder.iterdir()
     os.utime(first, (1, 1))
-    monkeypatch.setattr(_cache, "MOST", 1.5 * first.stat().st_size)
+    monkeypatch.setattr(cache, "MOST", 1.5 * first.stat().st_size)
     drawing(formats=("svg", "svg"))
     (kept,) = folder.iterdir()
     assert kept != first

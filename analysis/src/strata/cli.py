@@ -9,8 +9,9 @@ import errno
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -25,7 +26,7 @@ from strata.report import headlines, map_text
 from strata.report.sentences import sentences
 from strata.roofline import verdicts
 from strata.roofline.forms import FLOP
-from strata.run import Run, RunError, load_context, one_line
+from strata.run import Run, RunError, index, load_context, one_line
 from strata.run.files import visible, write_files
 from strata.run.private import anonymous
 from strata.run.validate import findings, refuse_repeated, validity
@@ -46,12 +47,17 @@ app = typer.Typer(
 )
 
 
-def _argument(metavar: str, words: str) -> Any:
-    return typer.Argument(metavar=metavar, help=words)
+Parser = Callable[[str], Any]
 
 
-def _option(words: str, metavar: str | None = None, *names: str) -> Any:
-    return typer.Option(*names, metavar=metavar, help=words)
+def _argument(metavar: str, words: str, parser: Parser | None = None) -> Any:
+    return typer.Argument(metavar=metavar, help=words, parser=parser)
+
+
+def _option(
+    words: str, metavar: str | None = None, *names: str, parser: Parser | None = None
+) -> Any:
+    return typer.Option(*names, metavar=metavar, help=words, parser=parser)
 
 
 def _out_of(command: str) -> Any:
@@ -59,10 +65,12 @@ def _out_of(command: str) -> Any:
     return _option(words, "DIR", "--out", "-o")
 
 
-Runs = Annotated[list[Path], _argument("RUN...", "Run folders.")]
-_FILES = "Run folders, tables (measurements.csv), or files of ncu or Google Benchmark."
-RunsOrFiles = Annotated[list[Path], _argument("RUN...", _FILES)]
-OneRun = Annotated[Path, _argument("RUN", "Run folder.")]
+_RUNS = "Run folders, or short names of recorded runs (results/index.csv)."
+_RUN = "Run folder, or the short name of a recorded run (results/index.csv)."
+Runs = Annotated[list[Path], _argument("RUN...", _RUNS, index.folder)]
+OneRun = Annotated[Path, _argument("RUN", _RUN, index.folder)]
+_FILES = "Run folders, their short names, tables (measurements.csv), or files of ncu."
+RunsOrFiles = Annotated[list[Path], _argument("RUN...", _FILES, index.folder)]
 _ANONYMOUS = "Leave out arguments, paths, host name, UUIDs and serials."
 Unnamed = Annotated[bool, _option(_ANONYMOUS, None, "--anonymous")]
 Force = Annotated[bool, _option("Overwrite what is there.", None, "--force")]
@@ -135,9 +143,9 @@ def draw_figure(
 
 RooflineOut = Annotated[Path | None, _out_of("roofline")]
 _LENDER = "Take ceilings from this run, if RUN has no bandwidths or no peaks."
-Lender = Annotated[Path | None, _option(_LENDER, "RUN")]
+Lender = Annotated[Path | None, _option(_LENDER, "RUN", parser=index.folder)]
 _BEFORE = "Draw arrows from the kernels of this earlier run or file."
-Before = Annotated[Path | None, _option(_BEFORE, "RUN")]
+Before = Annotated[Path | None, _option(_BEFORE, "RUN", parser=index.folder)]
 _KERNEL = "Draw only kernels whose full name this regular expression finds."
 KernelName = Annotated[str, _option(_KERNEL, "RE", "--kernel")]
 _TOP = "Draw only the N kernels that take most time."
@@ -177,6 +185,20 @@ def draw_roofline(
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
 
 
+CeilingsOf = Annotated[str, _option("Run, or recorded device (h200), with ceilings.", "RUN")]
+
+
+@app.command(name="profile")
+def show_profile(run: OneRun, ceilings: CeilingsOf = "") -> None:
+    """Print the kernels of a profiled program, and what limits each of them."""
+    from strata.profile.table import profile
+
+    kernels, words = profile(load_run(run), ceilings)
+    _say(tables.terminal(kernels))
+    for line in words:
+        _say(one_line(line))
+
+
 _MAP = "Print only the memory levels, as boxes; several runs side by side."
 AsMap = Annotated[bool, _option(_MAP, None, "--map")]
 Notes = Annotated[bool, _option("With --map: also print why a number is missing.", None, "--notes")]
@@ -205,13 +227,57 @@ def summary(
     _print_table(loaded)
 
 
+_WORDS = "A recorded run or a run folder [the first recorded run], then the question."
+Words = Annotated[list[str] | None, _argument("[RUN] WORDS...", _WORDS)]
+AnswersJson = Annotated[bool, _option("Print all of each answer, as JSON.", None, "--json")]
+
+
+@app.command()
+def ask(words: Words = None, *, as_json: AnswersJson = False) -> None:
+    """Answer a question about a device from its runs: `ask h200 l2 latency`.
+
+    Without words it lists the topics; the word `all` gives all answers.
+    """
+    from strata import answers
+    from strata.answers import text
+
+    first, *question = words or [""]
+    if first not in index.recorded() and not Path(first).is_dir():
+        first, question = next(iter(index.recorded()), ""), list(words or [])
+    if not question:
+        _say(text.topics())
+        return
+    if not first:
+        _fail("found no run; expected a run folder before the question")
+    main, found = answers.ask(index.folders(first), question)
+    if as_json:
+        typer.echo(json.dumps(text.as_data(main, found), indent=1))
+    else:
+        _say(text.shown(first, main, found))
+
+
+@app.command(name="map")
+def map_chip(runs: Runs) -> None:
+    """Group the SMs and L2 lines of runs of `chip_map`, and compare the maps of several runs."""
+    from strata.report import chip_map_text  # brings scipy
+
+    loaded = [load_run(run) for run in runs]
+    for run in loaded:
+        found = list(chip_map_text.lines(run))
+        if not found:
+            _fail(f"{run.folder}: found no valid cells of chip_map; measure with sweeps/map.yaml")
+        _say("\n".join([f"{run.context.device.name} ({run.context.run})", *found]))
+    for line in chip_map_text.distances(loaded):
+        _say(line)
+
+
 _TABLES = "Write tables and a figure to this folder."
 CompareOut = Annotated[Path | None, _option(_TABLES, "DIR", "--out", "-o")]
 _SAME = (
     "A repeat of one of RUN, or of other runs given with --same, from which to estimate the noise: "
     "same code, same chip. Repeatable."
 )
-Same = Annotated[list[Path] | None, _option(_SAME, "RUN")]
+Same = Annotated[list[Path] | None, _option(_SAME, "RUN", parser=index.folder)]
 _BESIDE = "Published devices to compare with, such as A100,V100; a wrong name lists all."
 Beside = Annotated[str | None, _option(_BESIDE, "NAME,...", "--with")]
 Only = Annotated[list[str] | None, _option("Compare only this benchmark or suite.", "NAME")]
@@ -224,6 +290,7 @@ _POWER = (
 Power = Annotated[str | None, _option(_POWER, "SIZE")]
 _WANDER = "Assumed spread between runs, where there are too few rows to estimate it."
 Wander = Annotated[float, _option(_WANDER)]
+ChangesJson = Annotated[bool, _option("Print all changes and devices as JSON.", None, "--json")]
 
 
 @app.command()
@@ -231,7 +298,7 @@ def compare(
     runs: RunsOrFiles, *, out: CompareOut = None, same: Same = None, beside: Beside = None,
     only: Only = None, false_alarm: FalseAlarm = 0.01, min_change: MinChange = 0.01,
     require_power: Power = None, wander: Wander = 0.003, unnamed: Unnamed = False,
-    bare: Bare = False,
+    bare: Bare = False, as_json: ChangesJson = False,
 ) -> None:  # fmt: skip
     """Compare runs with the first and print which change would have been noticed.
 
@@ -265,10 +332,12 @@ def compare(
 
         write(found, devices, out, headings=not bare)
     parts = words.sections(found, devices)
-    for warning in dict.fromkeys(warning for part in parts for warning in part.warnings):
+    for warning in dict.fromkeys(chain.from_iterable(part.warnings for part in parts)):
         _warn(warning)
-    for part in parts:
-        words.show(part, typer.echo, drawn=sys.stdout.isatty())  # which makes all visible itself
+    if as_json:
+        typer.echo(json.dumps(words.as_data(found, devices), indent=1))
+    else:
+        words.show_all(parts, typer.echo, drawn=sys.stdout.isatty())  # makes all visible itself
     weak = list(words.without_power(found)) if require_power else []
     for one in weak:
         _say(f"strata: --require-power: {one_line(one)}", err=True)
@@ -276,7 +345,7 @@ def compare(
 
 
 _SETS = "Run folders, folders of them, or data sets of `strata fleet add`."
-RunsOrSets = Annotated[list[Path], _argument("RUN...", _SETS)]
+RunsOrSets = Annotated[list[Path], _argument("RUN...", _SETS, index.folder)]
 FleetOut = Annotated[Path, _option("Folder to write to.", "DIR", "--out", "-o")]
 FleetAlarm = Annotated[float, _option("Probability of any false alarm in the whole fleet.")]
 _MODEL = "Judge this device model, not the one of most GPUs."

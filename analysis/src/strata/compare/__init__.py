@@ -36,8 +36,8 @@ def only(run: Run, names: Sequence[str]) -> Run:
     for name in names:
         if name not in known | {row.suite for row in run.rows}:
             expected = f"a benchmark of the run ({', '.join(sorted(known))}) or a suite"
-            found, mend = f"no row of {name}", "name another"
-            raise RunError(run.folder, found=found, expected=expected, mend=mend)
+            found, fix = f"no row of {name}", "name another"
+            raise RunError(run.folder, found=found, expected=expected, fix=fix)
     kept = tuple(row for row in run.rows if row.benchmark in names or row.suite in names)
     return structs.replace(run, rows=kept)
 

@@ -193,14 +193,14 @@ def compare(
         if kinship(before.context, run.context) == "other":
             found = f"a run of {run.context.device.name}"
             expected = f"one of {before.context.device.name}, like the first"
-            mend = "compare different devices by their normalised numbers"
-            raise RunError(run.folder, found=found, expected=expected, mend=mend)
+            fix = "compare different devices by their normalised numbers"
+            raise RunError(run.folder, found=found, expected=expected, fix=fix)
     sets, level = repeats((before, after), same), level_of(before)
     pairs, clock = _pairs(before, after), _clock(before, after)
     if pairs.empty:
         found = f"no row in common with {before.context.run}"
-        expected, mend = "two runs with cases in common", "run the same sweep with both"
-        raise RunError(after.folder, found=found, expected=expected, mend=mend)
+        expected, fix = "two runs with cases in common", "run the same sweep with both"
+        raise RunError(after.folder, found=found, expected=expected, fix=fix)
 
     def moved(first: Run, second: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
         rows = _timed(_pairs(first, second), level)

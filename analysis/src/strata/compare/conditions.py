@@ -69,7 +69,7 @@ def repeats(compared: Sequence[Run], same: Sequence[Run]) -> tuple[tuple[Run, ..
     for alone in (found[0] for found in sets if len(found) == 1):
         found = "a noise run (--same) without a repeat"
         expected = "two or more runs of the same code on one chip, including those compared"
-        raise RunError(alone.folder, found=found, expected=expected, mend="give its repeats too")
+        raise RunError(alone.folder, found=found, expected=expected, fix="give its repeats too")
     return tuple(map(tuple, sets))
 
 

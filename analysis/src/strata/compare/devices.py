@@ -86,8 +86,8 @@ def side_by_side(runs: Sequence[Run], beside: Sequence[str] = ()) -> Devices:
     numbers = pd.DataFrame(lines, columns=columns)
     if not numbers.duplicated(["panel", "label"]).any():
         found = f"no normalised number in common with {[runs[0].context.run, *beside][-1]}"
-        expected, mend = "runs with benchmarks in common", "run the same sweep on both devices"
-        raise RunError(runs[-1].folder, found=found, expected=expected, mend=mend)
+        expected, fix = "runs with benchmarks in common", "run the same sweep on both devices"
+        raise RunError(runs[-1].folder, found=found, expected=expected, fix=fix)
     devices = [run.context.device.name for run in runs]
     names = [
         f"{name} ({run.context.run})" if devices.count(name) > 1 else name

@@ -10,42 +10,35 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
+from typing import NamedTuple
 
 import pandas as pd
 
 from strata import figures
 from strata.figures import _cache, _image, _style
-from strata.figures._cache import Picture, Spot
+from strata.figures._cache import Drawing
 from strata.figures._plot import FORMATS, Plot, published
-from strata.run import Run
+from strata.run import Row, Run
 from strata.run.rows import Places
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """A figure of a run: its files by suffix, its data as CSV, and the rows that it shows.
+class Spot(NamedTuple):
+    """A box in points from the lower left, and the row or the words that its tooltip shows."""
 
-    `places` are the positions of the shown rows among the rows of the run, from 0, each once, in
-    drawing order. `width` is the width of the drawing in points. `hits` are the positions, in
-    points from the upper left corner: left, top, the difference of the row number to that of the
-    previous hit, and for a bar `x` width and height. Items that are not rows of the run have `t`
-    and the number of their words, which follow after all hits. A figure that cannot be drawn has
-    only its title and, in `failure`, the reason.
-    """
+    box: tuple[float, float, float, float]
+    shown: Row | str
 
-    name: str
-    title: str
-    order: int = 0
-    failure: str = ""
-    caption: str = ""
-    images: Mapping[str, bytes] = field(default_factory=dict)
-    inline: str = ""
-    width: float = 0.0
-    data: bytes = b""
-    places: tuple[int, ...] = ()
-    hits: str = ""
+
+class Picture(NamedTuple):
+    """A drawing as files and as an element of a page; its size and its tooltips, in points."""
+
+    files: Mapping[str, bytes]
+    inline: str
+    width: float
+    height: float
+    spots: Sequence[Spot]
 
 
 def draw(
@@ -56,7 +49,7 @@ def draw(
         data = figure.data(run)
         if data.empty:
             return None
-        image = _picture_from_cache(figure, data, run, formats, headings=headings)
+        image = picture(figure, data, [run], formats, headings=headings)
         return Drawing(
             name=figure.name,
             title=figure.title,
@@ -102,19 +95,6 @@ def picture(
         return Picture(files, _image.saved(figure, "svg").decode(), wide, tall, spots)
 
 
-def _picture_from_cache(
-    plot: Plot, data: pd.DataFrame, run: Run, formats: Sequence[str], *, headings: bool
-) -> Picture:
-    """`picture`, drawn only if it is not in the cache."""
-    shown = run.context.run, run.context.device.name, formats, headings
-    key = _cache.key_of(data, plot.name, plot.title, plot.size, *shown)
-    found = _cache.read(key)
-    if not found:
-        found = picture(plot, data, [run], formats, headings=headings)
-        _cache.write(key, found)
-    return found
-
-
 def hits(found: Iterable[Spot], height: float, places: Places) -> str:
     """The positions of tooltips, as `Drawing.hits`."""
     spots, texts, last = list[str](), list[str](), 0
@@ -145,12 +125,14 @@ def drawn(
     concurrently.
     """
     global _tasks  # noqa: PLW0603  (a forked process gets it from here)
-    found = figures.discover()
-    for run in runs:
-        run.of("")  # sorts the rows by benchmark once instead of in every process
+    keys = [_cache.key_of(run, formats, headings=headings) for run in runs]
+    drawings, found = [_cache.read(key) for key in keys], figures.discover()
+    unknown = [number for number, of_run in enumerate(drawings) if of_run is None]
+    for number in unknown:
+        runs[number].of("")  # sorts the rows by benchmark once instead of in every process
     _tasks = [
-        partial(draw, figure, *of, formats, headings=headings)
-        for of in zip(runs, places, strict=True)
+        partial(draw, figure, runs[number], places[number], formats, headings=headings)
+        for number in unknown
         for figure in found
     ]
     gc.freeze()  # garbage collection would write to all the shared memory of the records
@@ -158,9 +140,13 @@ def drawn(
         with _started() as results:
 
             def by_run() -> list[list[Drawing]]:
-                made = [*results()]
-                each = [made[at : at + len(found)] for at in range(0, len(made), len(found))]
-                return [[drawing for drawing in of if drawing] for of in each]
+                made = results()
+                for number in unknown:
+                    of_run = [drawing for drawing in islice(made, len(found)) if drawing]
+                    drawings[number] = of_run
+                    if not any(drawing.failure for drawing in of_run):
+                        _cache.write(keys[number], of_run)
+                return [of_run or [] for of_run in drawings]
 
             yield by_run
     finally:

@@ -127,7 +127,7 @@ def _runs(path: Path) -> list[Path]:
     found = sorted(one for one in path.iterdir() if one.is_dir() and _is_run(one))
     if not found:
         expected = "run folders, folders of them, or data sets of strata fleet add"
-        raise RunError(path, found="no run", expected=expected, mend="name another folder")
+        raise RunError(path, found="no run", expected=expected, fix="name another folder")
     return found
 
 

@@ -188,8 +188,8 @@ def entry_of(run: Run, *, unnamed: bool = False) -> Entry:
     context = run.context
     began = datetime.fromisoformat(context.started)
     if began > datetime.now(UTC) + SKEW:
-        found, mend = f"a run from the future ({context.started})", "set the clock of its node"
-        raise RunError(run.folder, found=found, expected="one that has begun", mend=mend)
+        found, fix = f"a run from the future ({context.started})", "set the clock of its node"
+        raise RunError(run.folder, found=found, expected="one that has begun", fix=fix)
     gpu, node = gpu_of(context)
     sizes = {name: len(rows) for name, rows in grouped(run.rows, lambda row: row.benchmark).items()}
     return Entry(
@@ -289,8 +289,8 @@ def parts(dataset: Path, refused: Refused) -> list[Part]:
     """
     if not is_dataset(dataset):
         if dataset.is_dir() and any(dataset.iterdir()):
-            expected, mend = "a data set of strata fleet add, or nothing", "name another folder"
-            raise RunError(dataset, found="other files", expected=expected, mend=mend)
+            expected, fix = "a data set of strata fleet add, or nothing", "name another folder"
+            raise RunError(dataset, found="other files", expected=expected, fix=fix)
         return []
     found = []
     for path in sorted((dataset / "runs").glob("*.parquet")):
@@ -307,8 +307,8 @@ def parts(dataset: Path, refused: Refused) -> list[Part]:
             continue
         if version != VERSION:
             expected = f"a data set of version {VERSION}"
-            mend = "use the strata that wrote it, or a newer one"
-            raise RunError(path, found=f"version {version}", expected=expected, mend=mend)
+            fix = "use the strata that wrote it, or a newer one"
+            raise RunError(path, found=f"version {version}", expected=expected, fix=fix)
         found.append(Part(rows, entries))
     return found
 
@@ -326,7 +326,7 @@ def _opened(path: Path, words: Sequence[str] = _WORDS) -> Iterator[pq.ParquetFil
         for group in map(told.row_group, range(told.num_row_groups)):
             if max(group.total_byte_size, 8 * group.num_rows * told.num_columns) > MOST_OF_GROUP:
                 found, expected = "more", f"at most {MOST_OF_GROUP >> 20} MiB in a row group"
-                raise RunError(path, found=found, expected=expected, mend="remove this part")
+                raise RunError(path, found=found, expected=expected, fix="remove this part")
         yield file
 
 
@@ -344,7 +344,7 @@ def _check_rows(path: Path, entries: Sequence[Entry], file: pq.ParquetFile) -> N
     if not file.schema_arrow.equals(rows_schema) or count != told or count > 2 * PART:
         found = f"{count} rows of {', '.join(file.schema_arrow.names)}"
         expected = f"the {told} rows of its runs, at most {2 * PART}"
-        raise RunError(path, found=found, expected=expected, mend="remove this part")
+        raise RunError(path, found=found, expected=expected, fix="remove this part")
 
 
 class DamagedError(Exception):

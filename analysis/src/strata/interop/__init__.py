@@ -100,5 +100,5 @@ def _decoded(file: Path) -> tuple["_run_folder.Imported", str]:
         error = next((line for line in lines if line.startswith("==ERROR==")), "")
         found = error or (f"a file that begins {lines[0][:60]!r}" if lines else "an empty file")
         expected = "Google Benchmark JSON (--benchmark_out_format=json) or the CSV of ncu --csv"
-        raise RunError(file, found=found, expected=expected, mend="write one of these")
+        raise RunError(file, found=found, expected=expected, fix="write one of these")
     return (google_benchmark if is_json else nsight_compute).decode(text, file), text

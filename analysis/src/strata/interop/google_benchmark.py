@@ -54,7 +54,7 @@ FITS = {"BigO": ("cpu_coefficient", "real_coefficient"), "RMS": ("rms",)}
 FLAGS = frozenset({"real_time", "process_time", "manual_time"})
 """Words at the end of a name for the clock that was read."""
 NOISE = schema.Noise("unverified", "not checked against a bound")
-MEND = "write it again with --benchmark_out=FILE --benchmark_out_format=json"
+FIX = "write it again with --benchmark_out=FILE --benchmark_out_format=json"
 
 FIT = "are fits of complexity"
 DERIVED = "are computed from values that are imported"
@@ -274,7 +274,7 @@ def decode(text: str, file: Path) -> Imported:
     """Parses `text`, the content of `file`; raises `RunError` if it is damaged."""
 
     def refuse(found: str, expected: str) -> NoReturn:
-        raise RunError(file, found=found, expected=expected, mend=MEND)
+        raise RunError(file, found=found, expected=expected, fix=FIX)
 
     try:
         data = msgspec.convert(whole(text, json.JSONDecoder()), _File)  # which may hold NaN
@@ -286,7 +286,7 @@ def decode(text: str, file: Path) -> Imported:
         units = msgspec.json.decode(known.get(ROWS, "{}"), type=Units)
         machine = msgspec.convert(data.context, _Host)
     except (json.JSONDecodeError, WrongError) as error:
-        raise refusal(file, None, error, MEND) from error
+        raise refusal(file, None, error, FIX) from error
     except ValueError as error:
         found = f"{error}".replace("`$[", "`benchmarks[").replace("`$.", "`")
         refuse(f"JSON that cannot be used ({found})", "Google Benchmark's JSON")

@@ -37,7 +37,7 @@ from strata.run.files import resource
 
 TOOL = "Nsight Compute"
 SUITE = "ncu"
-MEND = "write it again: LC_ALL=C ncu --csv --page raw --print-units base"
+FIX = "write it again: LC_ALL=C ncu --csv --page raw --print-units base"
 
 NUMBER = re.compile(r"-?([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 NUMBER_LIKE = re.compile(r"-?\d[\d.,' \u00a0\u2009\u202f]*", re.ASCII)
@@ -161,11 +161,11 @@ def raw_page(report: Path) -> str:
     try:
         made = run(words, capture_output=True, text=True, check=True, env=plain)  # noqa: S603
     except FileNotFoundError:
-        _refuse(report, "a report of ncu, and no ncu here", "its CSV", mend=by_hand)
+        _refuse(report, "a report of ncu, and no ncu here", "its CSV", fix=by_hand)
     except CalledProcessError as error:
         output = f"status {error.returncode}\n{error.stdout}{error.stderr}".strip()
         last = output.splitlines()[-1]
-        _refuse(report, f"a report that ncu cannot read ({last})", "its CSV", mend=by_hand)
+        _refuse(report, f"a report that ncu cannot read ({last})", "its CSV", fix=by_hand)
     return made.stdout
 
 
@@ -227,9 +227,9 @@ def _is_whole(metric: str, unit: str) -> bool:
 
 
 def _refuse(
-    file: Path, found: str, expected: str, line: int | None = None, mend: str = MEND
+    file: Path, found: str, expected: str, line: int | None = None, fix: str = FIX
 ) -> NoReturn:
-    raise RunError(file, line, found=found, expected=expected, mend=mend)
+    raise RunError(file, line, found=found, expected=expected, fix=fix)
 
 
 def decode(text: str, file: Path) -> Imported:
@@ -242,8 +242,8 @@ def decode(text: str, file: Path) -> Imported:
         if len(values) > 1:
             found = f"more than one {words}: {', '.join(sorted(values))}"
             of_device = "let ncu profile one of them (--devices)"
-            mend = "import one file for each host" if key == HOST else of_device
-            _refuse(file, found, "the launches of one device", mend=mend)
+            fix = "import one file for each host" if key == HOST else of_device
+            _refuse(file, found, "the launches of one device", fix=fix)
     first = launches[0]
     device, capability = first.printed.get(DEVICE_NAME) or UNKNOWN, first.cells.get(CAPABILITY)
     facts: Json = {"compute_capability": capability} if capability else {}
@@ -281,16 +281,16 @@ def _rows(lines: Sequence[str], file: Path) -> Iterator[tuple[int, int, dict[str
         _refuse(file, "columns separated by semicolons", "commas, as ncu writes them", start)
     header = _cells(lines[start - 1], file, start)
     for column in {ID, KERNEL} - {*header}:
-        mend = "write it without --print-summary"
-        _refuse(file, f"no column {column!r}", "one row per launch", start, mend)
+        fix = "write it without --print-summary"
+        _refuse(file, f"no column {column!r}", "one row per launch", start, fix)
     # Rows of the details page end after the value if no rule follows.
     least = header.index(VALUE) + 1 if VALUE in header else len(header)
     for number, line in enumerate(lines[start:], start + 1):
         cells = _cells(line, file, number) if line.startswith('"') else []
         if _is_header(line):
             if cells != header:
-                found, mend = "a second table with other columns", "import one file for each table"
-                _refuse(file, found, f"the columns of line {start}", number, mend)
+                found, fix = "a second table with other columns", "import one file for each table"
+                _refuse(file, found, f"the columns of line {start}", number, fix)
             table = number
         elif cells:
             if not least <= len(cells) <= len(header):

@@ -55,8 +55,8 @@ def refuse_large(folder: Path) -> None:
             left -= len(data)
     if left < 0:
         found = f"more than {MOST_TO_SUBMIT >> 20} MiB of samples"
-        mend = "measure fewer cases, or each in a run"
-        _refuse(folder, found, "at most that, unpacked", mend)
+        fix = "measure fewer cases, or each in a run"
+        _refuse(folder, found, "at most that, unpacked", fix)
 
 
 def submit(run: Run, out: Path, *, force: bool = False) -> Path:
@@ -71,11 +71,11 @@ def submit(run: Run, out: Path, *, force: bool = False) -> Path:
         _refuse(folder, found, "a run that keeps its contract", "measure again")
     refuse_unusable(run)
     if context.state != "complete":
-        mend = "complete it: strata run --resume"
-        _refuse(folder, f"a run that is {context.state}", "a complete one", mend)
+        fix = "complete it: strata run --resume"
+        _refuse(folder, f"a run that is {context.state}", "a complete one", fix)
     with opened(folder / CONTEXT_FILE) as file:
         header: Json = json.loads(files.at_once(file, folder / CONTEXT_FILE, files.MOST_OF_LINE))
-    if "imported" in header or any(case.suite == "access" for case in run.cases):
+    if "imported" in header or any(case.suite in ("access", "profile") for case in run.cases):
         found = "what another tool measured" if "imported" in header else "kernels of yours"
         _refuse(folder, found, "a sweep that others can repeat", "measure one: strata run default")
     for cell in (getattr(row, name) for row in run.recorded.rows for name in COLUMNS):
@@ -98,8 +98,8 @@ def submit(run: Run, out: Path, *, force: bool = False) -> Path:
     return made
 
 
-def _refuse(path: Path, found: str, expected: str, mend: str) -> None:
-    raise RunError(path, found=found, expected=expected, mend=mend)
+def _refuse(path: Path, found: str, expected: str, fix: str) -> None:
+    raise RunError(path, found=found, expected=expected, fix=fix)
 
 
 def _context(header: Mapping[str, Any]) -> Json:

@@ -46,9 +46,9 @@ class Line(NamedTuple):
 
 
 def _student(freedom: int) -> float:
-    from scipy.stats import t  # slow to import
+    from scipy.special import stdtrit
 
-    return float(t.ppf((1 + CONFIDENCE) / 2, freedom))
+    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
 
 
 def fit(sizes: Sequence[float], seconds: Sequence[float]) -> Line | None:

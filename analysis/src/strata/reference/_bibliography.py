@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MARK = "sources.bib"
 """The file by which the folder is known."""
 CHECKOUT = Path(__file__).resolve().parents[4] / "results" / "reference"
-MEND = "take the file from the repository (results/reference), or install the package again"
+FIX = "take the file from the repository (results/reference), or install the package again"
 
 
 class ReferenceTableError(RunError):
@@ -38,7 +38,7 @@ def folder() -> Path:
         if (place / MARK).is_file():
             return place
     found, expected = "no folder of published figures", f"{MARK} there or in {packaged}"
-    raise ReferenceTableError(CHECKOUT, found=found, expected=expected, mend=MEND)
+    raise ReferenceTableError(CHECKOUT, found=found, expected=expected, fix=FIX)
 
 
 class Source(NamedTuple):
@@ -66,7 +66,7 @@ def read_bibliography(path: Path) -> tuple[Source, ...]:
     # AttributeError: a kind that the style lacks.
     except (AttributeError, RunError, PybtexError) as error:
         found, expected = " ".join(f"{error}".split()), "entries of BibTeX, every key once"
-        raise ReferenceTableError(path, found=found, expected=expected, mend=MEND) from error
+        raise ReferenceTableError(path, found=found, expected=expected, fix=FIX) from error
     numbered = enumerate(sorted(entries, key=_order), start=1)
     return tuple(Source(number, one.key, texts[one.key], one) for number, one in numbered)
 

@@ -8,7 +8,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from strata.reference._bibliography import MEND, ReferenceTableError, folder, source
+from strata.reference._bibliography import FIX, ReferenceTableError, folder, source
 from strata.run import RunError, read_text
 
 NUMBER = r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"
@@ -199,7 +199,7 @@ def read(path: Path, schema: Mapping[str, Cell]) -> tuple[Published, ...]:
     """
 
     def refused(line: int | None, found: str, expected: str) -> ReferenceTableError:
-        return ReferenceTableError(path, line, found=found, expected=expected, mend=MEND)
+        return ReferenceTableError(path, line, found=found, expected=expected, fix=FIX)
 
     try:
         header, *lines = [*csv.reader(StringIO(read_text(path), newline=""))] or [[]]

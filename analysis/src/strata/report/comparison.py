@@ -23,8 +23,7 @@ from strata import figures
 from strata.compare import Comparison, devices, words
 from strata.compare.changes import records
 from strata.figures import _compare_changes, _compare_devices
-from strata.figures._cache import Picture, Spot
-from strata.figures._drawing import hits, picture
+from strata.figures._drawing import Picture, Spot, hits, picture
 from strata.figures._plot import FORMATS, Plot, published
 from strata.model import plain
 from strata.model.units import quantity

@@ -21,7 +21,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from strata import figures
-from strata.figures._drawing import Drawing, drawn
+from strata.figures._cache import Drawing
+from strata.figures._drawing import drawn
 from strata.figures._plot import FORMATS
 from strata.model import counted, tables, units
 from strata.model.text import Cited, Sentence, Table

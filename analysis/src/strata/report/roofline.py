@@ -104,12 +104,12 @@ def _check(run: Run, ceilings: Run | None, *, nominal: bool) -> None:
     if ceilings and not _alike(ceilings.context.device, run.context.device):
         found, expected = (_words(one.context.device) for one in (ceilings, run))
         found, expected = f"ceilings of the device {found}", f"those of {expected}"
-        mend = f"give a run of the same device as {run.context.run}"
-        raise RunError(ceilings.folder, found=found, expected=expected, mend=mend)
+        fix = f"give a run of the same device as {run.context.run}"
+        raise RunError(ceilings.folder, found=found, expected=expected, fix=fix)
     if lacks := lacking(run, ceilings, nominal=nominal):
-        found, mend = ", and ".join(one.found for one in lacks), "; ".join(one.fix for one in lacks)
+        found, fix = ", and ".join(one.found for one in lacks), "; ".join(one.fix for one in lacks)
         expected = "a ceiling, and of each kernel a time, operations and traffic"
-        raise RunError(run.folder, found=found, expected=expected, mend=mend)
+        raise RunError(run.folder, found=found, expected=expected, fix=fix)
 
 
 def _alike(*devices: Device) -> bool:

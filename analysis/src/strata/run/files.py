@@ -38,13 +38,13 @@ class RunError(ValueError):
     """
 
     def __init__(
-        self, path: Path, line: int | None = None, *, found: str, expected: str, mend: str
+        self, path: Path, line: int | None = None, *, found: str, expected: str, fix: str
     ) -> None:
         self.path = path
         self.line = line
         place = f"{path}:{line}" if line else f"{path}"
         found = found if len(found) <= MOST_SHOWN else f"{found[:MOST_SHOWN]}…"
-        super().__init__(one_line(f"{place}: found {found}; expected {expected}; to fix: {mend}"))
+        super().__init__(one_line(f"{place}: found {found}; expected {expected}; to fix: {fix}"))
 
 
 def one_line(text: str) -> str:
@@ -74,12 +74,12 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
     Raises `RunError` for a link, which may lead anywhere, and for a file that is not regular.
     """
-    at, expected, mend = path, "a readable file of the run folder", RESUME
+    at, expected, fix = path, "a readable file of the run folder", RESUME
     if os.path.lexists(pack := packed(path)):
         if os.path.lexists(path):
-            found, mend = f"{path.name} beside it", "remove the one that is out of date"
-            raise RunError(pack, found=found, expected="one of the two", mend=mend)
-        at, expected, mend = pack, "a complete gzip file", "fetch it again"
+            found, fix = f"{path.name} beside it", "remove the one that is out of date"
+            raise RunError(pack, found=found, expected="one of the two", fix=fix)
+        at, expected, fix = pack, "a complete gzip file", "fetch it again"
     try:
         with (
             regular(at, link=False) as raw,
@@ -87,7 +87,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         ):
             yield cast("IO[bytes]", file)
     except (OSError, EOFError, zlib.error) as error:
-        raise _unreadable(at, error, expected, mend) from None
+        raise _unreadable(at, error, expected, fix) from None
 
 
 @contextmanager
@@ -104,8 +104,8 @@ def regular(path: Path, *, link: bool = True) -> Iterator[IO[bytes]]:
             if stat.S_ISREG(mode):
                 yield file
                 return
-    found, mend = _KINDS.get(stat.S_IFMT(mode), "a device"), "replace it by the file itself"
-    raise RunError(path, found=found, expected="a regular file", mend=mend)
+    found, fix = _KINDS.get(stat.S_IFMT(mode), "a device"), "replace it by the file itself"
+    raise RunError(path, found=found, expected="a regular file", fix=fix)
 
 
 _KINDS = {
@@ -116,7 +116,7 @@ _KINDS = {
 
 def _too_large(path: Path, line: int | None, most: int, what: str) -> RunError:
     found, expected = f"more than {most >> 20} MiB", f"at most that in one {what}, uncompressed"
-    return RunError(path, line, found=found, expected=expected, mend=f"use a smaller {what}")
+    return RunError(path, line, found=found, expected=expected, fix=f"use a smaller {what}")
 
 
 def lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
@@ -141,10 +141,10 @@ def at_once(file: IO[bytes], path: Path, most: int) -> bytes:
     return data
 
 
-def _unreadable(path: Path, error: Exception, expected: str, mend: str) -> RunError:
+def _unreadable(path: Path, error: Exception, expected: str, fix: str) -> RunError:
     missing = isinstance(error, FileNotFoundError)
     found = "no such file" if missing else getattr(error, "strerror", None) or f"{error}"
-    return RunError(path, found=found, expected=expected, mend=mend)
+    return RunError(path, found=found, expected=expected, fix=fix)
 
 
 def read_text(file: Path) -> str:
@@ -153,11 +153,11 @@ def read_text(file: Path) -> str:
         with regular(file) as opened:
             return at_once(opened, file, MOST_OF_OTHERS).decode("utf-8-sig")
     except OSError as error:
-        mend = "give the file that the other tool wrote"
-        raise _unreadable(file, error, "a readable file", mend) from None
+        fix = "give the file that the other tool wrote"
+        raise _unreadable(file, error, "a readable file", fix) from None
     except UnicodeDecodeError as error:
-        found, mend = f"byte 0x{error.object[error.start]:02x}", "write the file again"
-        raise RunError(file, found=found, expected="UTF-8 text", mend=mend) from None
+        found, fix = f"byte 0x{error.object[error.start]:02x}", "write the file again"
+        raise RunError(file, found=found, expected="UTF-8 text", fix=fix) from None
 
 
 def csv_bytes(
@@ -220,13 +220,13 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
 def _make_folder(path: Path, root: Path, made: list[Path]) -> None:
     """Creates the parent folders of a file; `made` are those that did not exist."""
     if ".." in path.relative_to(root).parts or path.is_dir():
-        raise RunError(path, found="a folder", expected="a file", mend="name another")
+        raise RunError(path, found="a folder", expected="a file", fix="name another")
     below = False
     for step in reversed(path.absolute().parents):
         if below and step.is_symlink():
             expected = "a folder or nothing below a run folder and what is written"
-            mend = "remove it, or use --out"
-            raise RunError(step, found="a link", expected=expected, mend=mend)
+            fix = "remove it, or use --out"
+            raise RunError(step, found="a link", expected=expected, fix=fix)
         below = below or step == root.absolute() or is_run(step)
         if not step.exists():
             step.mkdir()
@@ -291,5 +291,5 @@ def refuse_taken(path: Path, *, ours: bool, force: bool) -> None:
         return
     kind = _KINDS.get(stat.S_IFMT(path.lstat().st_mode), "a device")
     found = f"{'a run' if path.is_dir() else 'a file'} that exists already" if ours else kind
-    mend = "use another name" + (", or use --force" if ours else "")
-    raise RunError(path, found=found, expected="an unused name", mend=mend)
+    fix = "use another name" + (", or use --force" if ours else "")
+    raise RunError(path, found=found, expected="an unused name", fix=fix)

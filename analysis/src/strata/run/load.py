@@ -71,7 +71,7 @@ def _of_table(path: Path) -> Run:
     names = {(row.run, row.device) for row in rows}
     if len(names) != 1:
         found = f"rows of {len(names)} runs" if names else "a table without rows"
-        raise RunError(path, found=found, expected="the rows of one run", mend="give its table")
+        raise RunError(path, found=found, expected="the rows of one run", fix="give its table")
     ((name, device),) = names
     first = {row.case: row for row in reversed(rows)}
     blank = json.loads(files.resource("strata.run", "blank.json")) | {"run": name}
@@ -105,8 +105,8 @@ def _refuse_other_folders(folder: Path) -> None:
         expected = (
             f"a run folder ({files.CONTEXT_FILE}, {files.SAMPLES_FILE}, {files.MEASUREMENTS_FILE})"
         )
-        mend = "give the folder that strata run printed"
-        raise RunError(folder, found=found, expected=expected, mend=mend)
+        fix = "give the folder that strata run printed"
+        raise RunError(folder, found=found, expected=expected, fix=fix)
     if files.is_run(folder) or (folder / files.SAMPLES_FILE).exists():
         return
     try:
@@ -115,8 +115,8 @@ def _refuse_other_folders(folder: Path) -> None:
         return  # reading the context raises the error
     if runs:
         found = f"a folder of {len(runs)} run{'s' * (len(runs) > 1)}"
-        mend = f"give one of them, such as {folder / runs[-1]}"
-        raise RunError(folder, found=found, expected="one run folder", mend=mend)
+        fix = f"give one of them, such as {folder / runs[-1]}"
+        raise RunError(folder, found=found, expected="one run folder", fix=fix)
 
 
 # --- samples.jsonl --------------------------------------------------------------------------------
@@ -419,6 +419,6 @@ def _context(path: Path) -> tuple[Context, int]:
         if context.sweep.text is None and context.sweep.digest is None:
             raise WrongError("no sweep.digest", "sweep.digest, or sweep.text")
     except (ValueError, RecursionError) as error:
-        mend = "measure again; a context cannot be restored afterwards"
-        raise refusal(path, None, error, mend) from None
+        fix = "measure again; a context cannot be restored afterwards"
+        raise refusal(path, None, error, fix) from None
     return context, data["schema_version"]

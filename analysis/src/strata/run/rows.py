@@ -183,7 +183,7 @@ def table_rows(path: Path) -> tuple[Row, ...]:
             if first != number:
                 again = f"{one_of(row)} again (first in line {first})"
                 expected = "each case, quantity and method once"
-                raise RunError(path, number, found=again, expected=expected, mend=REWRITE)
+                raise RunError(path, number, found=again, expected=expected, fix=REWRITE)
     return tuple(row for _, row in found.values())
 
 

@@ -20,17 +20,17 @@ R = TypeVar("R", bound=msgspec.Struct)
 class WrongError(ValueError):
     """What was found in a file, what was expected, and optionally how to fix it."""
 
-    def __init__(self, found: str, expected: str, mend: str | None = None) -> None:
+    def __init__(self, found: str, expected: str, fix: str | None = None) -> None:
         super().__init__()
-        self.found, self.expected, self.mend = found, expected, mend
+        self.found, self.expected, self.fix = found, expected, fix
 
 
-def refusal(path: Path, line: int | None, error: Exception, mend: str) -> RunError:
+def refusal(path: Path, line: int | None, error: Exception, fix: str) -> RunError:
     """The message for `error`, which occurred in a file."""
     found, expected = f"{error}", "one whole JSON object"
     match error:
         case WrongError():
-            found, expected, mend = error.found, error.expected, error.mend or mend
+            found, expected, fix = error.found, error.expected, error.fix or fix
         case json.JSONDecodeError():
             found = f"broken JSON ({error.msg} at column {error.colno})"
             line = line or error.lineno
@@ -39,7 +39,7 @@ def refusal(path: Path, line: int | None, error: Exception, mend: str) -> RunErr
         case UnicodeDecodeError():
             found, expected = f"byte 0x{error.object[error.start]:02x}", "UTF-8 text"
             line = line or error.object.count(b"\n", 0, error.start) + 1
-    return RunError(path, line, found=found, expected=expected, mend=mend)
+    return RunError(path, line, found=found, expected=expected, fix=fix)
 
 
 DEEPEST = 64
@@ -87,8 +87,8 @@ def strict(raw: bytes) -> dict[str, Any]:
         raise WrongError("no schema_version", "schema_version")
     if type(version) is not int or version not in SCHEMA_VERSIONS:
         expected = f"schema version {' or '.join(map(str, SCHEMA_VERSIONS))}"
-        mend = f"read it with a strata that supports version {version}"
-        raise WrongError(f"schema version {version}", expected, mend)
+        fix = f"read it with a strata that supports version {version}"
+        raise WrongError(f"schema version {version}", expected, fix)
     return data
 
 

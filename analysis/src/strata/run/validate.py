@@ -64,7 +64,7 @@ def refuse_repeated(runs: Sequence[Run]) -> None:
     for run in runs:
         if names[name := run.context.run] > 1:
             found = f"the run {name} twice"
-            raise RunError(run.folder, found=found, expected="each run once", mend="give it once")
+            raise RunError(run.folder, found=found, expected="each run once", fix="give it once")
 
 
 def refuse_unusable(run: Run) -> None:
@@ -75,8 +75,8 @@ def refuse_unusable(run: Run) -> None:
     devices is no longer the table of these samples. Other `findings` can be named on a page.
     """
     run = run.recorded
-    for name, found, expected, mend in chain(_cases(run), _rows(run)):
-        raise RunError(run.folder / name, found=found, expected=expected, mend=mend)
+    for name, found, expected, fix in chain(_cases(run), _rows(run)):
+        raise RunError(run.folder / name, found=found, expected=expected, fix=fix)
 
 
 _Faults = Iterator[tuple[str, str, str, str]]
