@@ -19,7 +19,7 @@ from strata.figures import roofline as drawing
 from strata.report.roofline import write
 from strata.roofline.ceilings import Ceiling
 from strata.roofline.forms import FLOP, INSTRUCTION, LOADS, ONCE, Form, level_words
-from strata.roofline.kernels import short_names
+from strata.roofline.kernels import COMMAND, short_names
 from strata.roofline.points import Point
 from strata.roofline.verdicts import (
     Entry,
@@ -774,6 +774,13 @@ def test_arrows_lead_from_a_run_before(tmp_path: Path, lender: Run) -> None:
     assert any(title.startswith("ridge point of DRAM, read and fp32: 15") for title in titles)
 
 
+def test_the_manual_collects_what_messages_ask_for() -> None:
+    manual = (DATA.parents[1] / "docs" / "roofline.md").read_text(encoding="utf-8")
+    metrics = re.findall(r"\w+__\w+\.sum", COMMAND)
+    assert len(metrics) == 9
+    assert all(metric in manual for metric in metrics)
+
+
 def test_names_are_short_and_each_once() -> None:
     names = [
         *(f"void at::native::vectorized_elementwise_kernel<4, at::native::{functor}<float>, "
@@ -796,6 +803,23 @@ def test_names_are_short_and_each_once() -> None:
 
 def enumerate_names(names: Sequence[str]) -> list[tuple[str, str]]:
     return [(f"{at}", name) for at, name in enumerate(names)]
+
+
+def test_kernels_of_a_profile_of_ours_are_drawn(tmp_path: Path, lender: Run) -> None:
+    times = [measurement("gpu_time", [2e-3] * 3, unit="s", method="activity"),
+             measurement("total_time", [5e-3], unit="s", method="activity")]  # fmt: skip
+    facts = {"kernel": "void gemm<float>(float *)"}
+    kernel = case(times, suite="profile", benchmark="gemm", facts=facts, params={"grid": "64x1x1"})
+    bf16 = count("tensor_bf16_operations", 1e12, method=f"{TENSOR}bf16_dst_fp32.sum")
+    counted = [bf16, count("l2_sm_sectors", 1e8), count("dram_read_bytes", 1e9, unit="B"),
+               count("dram_write_bytes", 1e9, unit="B")]  # fmt: skip
+    copies = case(times[1:], suite="profile", benchmark="memory_copies", params={"kind": "fill"})
+    run = run_of(tmp_path, kernel, counts(kernel, counted), copies)
+    l2, dram = points_of(entries([run], lender=lender))
+    assert (l2.level, l2.moved, dram.level, dram.moved) == ("l2", 3.2e9, "dram", 2e9)
+    assert (dram.full, dram.shape, dram.time_share) == (facts["kernel"], "grid 64x1x1", 1)
+    assert dram.value == pytest.approx(500e12)
+    assert dram.share == pytest.approx(500 / 820)
 
 
 def test_a_report_of_ncu_is_read_by_ncu(

@@ -49,6 +49,7 @@ _MOVED: tuple[tuple[str, dict[str, int]], ...] = (
     ("l1", {"derived__l1tex__lsu_writeback_bytes_mem_lgds": 1}),
     ("l1", {"derived__l1tex__lsu_writeback_bytes_mem_lg": 1}),
     ("l2", {"l2_load_sectors": SECTOR, "l2_store_sectors": SECTOR}),
+    ("l2", {"l2_sm_sectors": SECTOR}),
     ("l2", {"lts__t_bytes": 1}),
     ("l2", {"derived__lts__lts2xbar_bytes": 1}),
     ("dram", {"dram_read_bytes": 1, "dram_write_bytes": 1}),
@@ -115,7 +116,8 @@ class Kernel:
         found = [row for row in rows if row.provenance == "counted"]
         counts = {key: row for row in found for key in (row.method, row.quantity)}
         scale = 1.0
-        if not timed and not (timed := _positive(counts, "gpu_time")):
+        own = next((row for row in rows if row.quantity == "gpu_time" and row.value > 0), None)
+        if not timed and not (timed := own):
             cycles, rate = _cycles(counts, ""), _cycles(counts, ".per_second")
             timed, scale = cycles if rate else None, 1 / rate.value if rate else 1.0
         return cls(rows, name, timed, scale, counts)
@@ -139,8 +141,9 @@ class Kernel:
     @property
     def all_seconds(self) -> float:
         """Of all launches."""
-        if not self.timed:
-            return 0
+        total = next((row.value for row in self.rows if row.quantity == "total_time"), 0.0)
+        if total or not self.timed:
+            return total
         return self.scale * (sum(self.timed.taken) or self.timed.samples * self.timed.value)
 
     @cached_property

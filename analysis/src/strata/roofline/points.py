@@ -18,8 +18,9 @@ NOMINAL = 20
 _COMPULSORY = {"single": 28, "galaxies": 48}
 """Bytes of a body that a step cannot do without: position and mass read, acceleration written;
 position and velocity read and written."""
-PROFILED = "ncu"
-"""The suite of what Nsight Compute profiled (`strata.interop`)."""
+PROFILED = ("ncu", "profile")
+"""The suites of what Nsight Compute (`strata.interop`) and `strata profile` profiled."""
+_COPIES = ("memory_copies", "device_timeline")
 _WHOLE = "micro"
 """The suite of kernels that are timed whole."""
 _TODAY = ("best", "separable")
@@ -141,8 +142,9 @@ def points(run: Run, form: Form, *, nominal: bool) -> list[Point]:
 
 def profiled(run: Run) -> list[Kernel]:
     """The profiled kernels of a run, a case each."""
-    names = {case.id: f"{case.facts.get('name') or case.benchmark}" for case in run.cases}
-    rows = (row for row in run.rows if row.suite == PROFILED)
+    names = {case.id: next((f"{case.facts[key]}" for key in ("name", "kernel")
+                            if key in case.facts), case.benchmark) for case in run.cases}  # fmt: skip
+    rows = (row for row in run.rows if row.suite in PROFILED and row.benchmark not in _COPIES)
     of_case = grouped(rows, attrgetter("case"))
     return [Kernel.of(mine, names[case]) for case, mine in of_case.items()]
 
@@ -163,7 +165,7 @@ def timed_whole(run: Run) -> list[Kernel]:
 def has_kernels(run: Run) -> bool:
     """Whether a run has any kernel that a roofline shows, if enough of it was counted."""
     return any(
-        row.suite == PROFILED
+        row.suite in PROFILED
         or _is_whole(row)
         or (_of_ladder(row) and ladder.gpus(row) == 1 and row.benchmark not in ladder.SEVERAL)
         for row in run.rows
