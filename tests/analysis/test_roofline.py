@@ -393,8 +393,7 @@ def test_what_a_roofline_lacks_is_named_with_its_remedy(tmp_path: Path) -> None:
             (profiled(1e-3, MOVED), NO_WORK, "--set roofline"),
             (profiled(1e-3, WORK), NO_TRAFFIC, "dram__bytes_read.sum"),
             (profiled(1e-3, {}), NO_WORK, "ncu"),
-            (timed_whole("best", "large", 1.0, {}), NO_WORK, "--counters auto"),
-            (timed_whole("original", "large", 1.0, {}), "", ""),
+            (timed_whole("best", "large", 1.0, {}), "", ""),
             (several, "", ""),
         )
     ):
@@ -405,10 +404,10 @@ def test_what_a_roofline_lacks_is_named_with_its_remedy(tmp_path: Path) -> None:
         assert lacking(run, lender) == kernels
         assert [lack.found.startswith(found) for lack in kernels] == [True] * bool(found)
         assert all(fix in lack.fix for lack in kernels)
-    uncounted = run_of(tmp_path / "rung", *rung(1e13))
-    assert not lacking(uncounted, lender)
-    (lack,) = lacking(uncounted, lender, nominal=False)
-    assert lack.found == "kernels without counts"
+    uncounted = run_of(tmp_path / "whole", *ceilings(), *timed_whole("best", "large", 1.0, {}))
+    first, second = notes(uncounted, entries([uncounted]))
+    assert first.startswith(f"not drawn, without {NO_WORK.partition('without ')[2]}")
+    assert second.endswith("strata run --counters auto")
 
 
 def test_lesser_ceilings_are_those_that_lack_something(tmp_path: Path) -> None:

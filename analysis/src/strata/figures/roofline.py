@@ -286,16 +286,9 @@ def _draw_kernels(ax: Axes, points: Sequence[Point], unit: float, form: Form) ->
         sizes = grouped(here, lambda one: one.time_share and round(22 * one.time_share**0.5) / 2)
         for size, of_size in sorted(sizes.items(), key=lambda item: item[0] or 0):
             xs, ys = zip(*map(spot, of_size), strict=True)
-            area = {} if size is None else {"ms": max(3.5, size)}
+            area: dict[str, Any] = ({} if size is None else {"ms": max(3.5, size)}) | look
             (line,) = ax.plot(
-                xs,
-                ys,
-                marker=marker,
-                ls="",
-                clip_on=False,
-                zorder=3,
-                label=label,
-                **{**area, **look},
+                xs, ys, marker=marker, ls="", clip_on=False, zorder=3, label=label, **area
             )
             hover(line, [tooltip(point, form) for point in of_size])
             label = ""

@@ -116,7 +116,7 @@ class Kernel:
         found = [row for row in rows if row.provenance == "counted"]
         counts = {key: row for row in found for key in (row.method, row.quantity)}
         scale = 1.0
-        own = next((row for row in rows if row.quantity == "gpu_time" and row.value > 0), None)
+        own = next((row for row in rows if row.quantity == "gpu_time" and row.minimum > 0), None)
         if not timed and not (timed := own):
             cycles, rate = _cycles(counts, ""), _cycles(counts, ".per_second")
             timed, scale = cycles if rate else None, 1 / rate.value if rate else 1.0
@@ -206,21 +206,20 @@ class Kernel:
         They are counted as a whole, and in parts by instruction, result and sparsity. The parts of
         one division are added; of several divisions the largest sum is taken.
         """
-        parts = defaultdict[str, dict[tuple[bool, ...], dict[str, Row]]](lambda: defaultdict(dict))
+        parts = defaultdict[str, dict[tuple[bool, ...], set[str]]](lambda: defaultdict(set))
         for metric in self.counts:
             if found := _TENSOR.fullmatch(metric):
                 division = tuple(bool(found[key]) for key in ("op", "to", "sparsity"))
-                stem = metric.partition(".sum")[0]
-                parts[found["type"]][division][stem] = self.counts[metric]
-        result = {}
-        for kind, divisions in parts.items():
-            totals = [[self.total(stem) for stem in stems] for stems in divisions.values()]
-            sums = [
-                Total(sum(one.value for one in whole), [row for one in whole for row in one.rows])
-                for whole in ([one for one in found if one] for found in totals)
-            ]
-            result[f"tensor {kind}"] = max(sums, key=lambda total: total.value)
-        return result
+                parts[found["type"]][division].add(metric.partition(".sum")[0])
+        return {
+            f"tensor {kind}": max((self._sum(stems) for stems in divisions.values()),
+                                  key=lambda total: total.value)
+            for kind, divisions in parts.items()
+        }  # fmt: skip
+
+    def _sum(self, names: Iterable[str]) -> Total:
+        found = [total for total in map(self.total, names) if total]
+        return Total(sum(one.value for one in found), [row for one in found for row in one.rows])
 
     def _busy(self, kind: str) -> bool:
         """Whether the pipe of the type executed anything, as far as was counted."""
@@ -234,8 +233,7 @@ class Kernel:
         """Bytes (sectors) of one launch at each level with any traffic."""
         result: dict[str, Total] = {}
         for level, parts in _MOVED:
-            found = [self.total(name) for name in parts]
-            counted = [one for one in found if one]
+            counted = [one for one in map(self.total, parts) if one]
             if level in result or len(counted) < len(parts):
                 continue
             total = sum(each * one.value for each, one in zip(parts.values(), counted, strict=True))
@@ -254,16 +252,11 @@ class Kernel:
             yield f"traffic ({_TRAFFIC})"
 
 
-def _positive(counts: Mapping[str, Row], name: str) -> Row | None:
-    row = counts.get(name)
-    return row if row and row.value > 0 else None
-
-
 def _cycles(counts: Mapping[str, Row], of: str) -> Row | None:
     """Elapsed cycles of an SM, or their rate."""
-    names = (f"{unit}__cycles_elapsed.{kind}{of}" for unit in ("sm", "smsp")
-             for kind in ("avg", "max"))  # fmt: skip
-    return next(filter(None, (_positive(counts, name) for name in names)), None)
+    kinds = ("sm", "avg"), ("sm", "max"), ("smsp", "avg"), ("smsp", "max")
+    rows = (counts.get(f"{unit}__cycles_elapsed.{kind}{of}") for unit, kind in kinds)
+    return next((row for row in rows if row and row.minimum > 0), None)
 
 
 # --- names ----------------------------------------------------------------------------------------

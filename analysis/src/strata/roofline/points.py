@@ -142,8 +142,8 @@ def points(run: Run, form: Form, *, nominal: bool) -> list[Point]:
 
 def profiled(run: Run) -> list[Kernel]:
     """The profiled kernels of a run, a case each."""
-    names = {case.id: next((f"{case.facts[key]}" for key in ("name", "kernel")
-                            if key in case.facts), case.benchmark) for case in run.cases}  # fmt: skip
+    facts = ((case, case.facts.get("name") or case.facts.get("kernel")) for case in run.cases)
+    names = {case.id: f"{name or case.benchmark}" for case, name in facts}
     rows = (row for row in run.rows if row.suite in PROFILED and row.benchmark not in _COPIES)
     of_case = grouped(rows, attrgetter("case"))
     return [Kernel.of(mine, names[case]) for case, mine in of_case.items()]
@@ -160,16 +160,6 @@ def timed_whole(run: Run) -> list[Kernel]:
     rows = (row for row in run.rows if row.suite == _WHOLE and row.benchmark in slowest)
     of_case = grouped(rows, attrgetter("case"))
     return [Kernel.of(of_case[row.case], row.benchmark, row) for row in slowest.values()]
-
-
-def has_kernels(run: Run) -> bool:
-    """Whether a run has any kernel that a roofline shows, if enough of it was counted."""
-    return any(
-        row.suite in PROFILED
-        or _is_whole(row)
-        or (_of_ladder(row) and ladder.gpus(row) == 1 and row.benchmark not in ladder.SEVERAL)
-        for row in run.rows
-    )
 
 
 def _is_whole(row: Row) -> bool:
@@ -195,7 +185,7 @@ def _of_ladder(row: Row) -> bool:
 def _rungs(cases: ladder.Cases, having: str) -> list[Row]:
     """Each rung's fastest case on one device with the quantity, as in `Cases.fastest`."""
     has = {row.case for row in cases.having(having) if row.value > 0 and ladder.interactions(row)}
-    alone = (row for row in cases.having(ladder.RATE) if ladder.gpus(row) == 1)
+    alone = (row for row in cases.having(ladder.RATE) if ladder.gpus(row) == 1 and row.minimum > 0)
     return cases.fastest([r for r in alone if r.case in has and r.benchmark not in ladder.SEVERAL])
 
 

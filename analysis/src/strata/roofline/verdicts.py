@@ -16,7 +16,7 @@ from strata.model.units import SPACE, quantity, significant
 from strata.roofline.ceilings import WITHOUT_FMA, Ceiling, ceilings
 from strata.roofline.forms import FLOP, LEVELS, LOADS, ONCE, Form, brief, level_words
 from strata.roofline.kernels import COMMAND, bare_name
-from strata.roofline.points import NOMINAL, Point, has_kernels, points, profiled, timed_whole
+from strata.roofline.points import NOMINAL, Point, points, profiled, timed_whole
 from strata.run import Run, grouped
 
 TOLERANCE = 0.02
@@ -77,30 +77,28 @@ def lacking(run: Run, lender: Run | None = None, *, nominal: bool = True) -> lis
         found = "no valid ceiling: no bandwidth and no rate of arithmetic"
         fix = "give a run of this device that has some with --ceilings (strata run ceilings)"
         lacks.append(Lack(found, fix))
-    if has_kernels(run) and not points(run, FLOP, nominal=nominal):
-        kernels = [*profiled(run), *timed_whole(run)]
-        missing = [*dict.fromkeys(lack for one in kernels for lack in one.lacks())]
-        found = f"kernels without {' and '.join(missing or ['counts'])}"
-        fix = COMMAND if profiled(run) else "count them as well (strata run --counters auto)"
-        lacks.append(Lack(found, fix))
+    kernels = profiled(run)
+    if kernels and not points(run, FLOP, nominal=nominal):
+        missing = dict.fromkeys(lack for kernel in kernels for lack in kernel.lacks())
+        lacks.append(Lack(f"kernels without {' and '.join(missing)}", COMMAND))
     return lacks
 
 
 def notes(run: Run, found: Iterable[Entry]) -> tuple[str, ...]:
     """Kernels that are not drawn, points that are lower bounds, types without a ceiling."""
     result = []
-    for lacks, lost in grouped(profiled(run), lambda kernel: tuple(kernel.lacks())).items():
+    launched = profiled(run)
+    kernels = [*launched, *timed_whole(run)]
+    for lacks, lost in grouped(kernels, lambda kernel: tuple(kernel.lacks())).items():
         if lacks:
-            names = ", ".join(one.name for one in lost[:3]) + ("…" if len(lost) > 3 else "")
-            result.append(f"not drawn, without {' and '.join(lacks)}: {len(lost)} ({names})")
+            words = f"not drawn, without {' and '.join(lacks)}"
+            result.append(f"{words}: {_listed([kernel.name for kernel in lost])}")
     mine = [one for one in points_of(found) if one.run == run.context.run]
-    low = {one.full or one.name: one.lacks for one in mine if one.lacks}
-    if low:
+    if low := {one.full or one.name: one.lacks for one in mine if one.lacks}:
         metrics = ", ".join(dict.fromkeys(metric for lacks in low.values() for metric in lacks))
-        names = ", ".join([*low][:3]) + ("…" if len(low) > 3 else "")
-        result.append(f"lower bounds, executed but not collected {metrics}: {len(low)} ({names})")
+        result.append(f"lower bounds, executed but not collected {metrics}: {_listed([*low])}")
     if result:
-        result.append(f"to collect all: {COMMAND}")
+        result.append(f"to collect all: {COMMAND if launched else 'strata run --counters auto'}")
     peaks = {one.level for one in ceilings_of(found) if one.bounds}
     if lost_peaks := {one.arithmetic for one in mine if one.work} - peaks:
         result.append(f"no ceiling of {', '.join(sorted(lost_peaks))}; kernels of it have no share")
@@ -144,6 +142,10 @@ def pairs(before: Sequence[Point], after: Sequence[Point]) -> list[tuple[Point, 
         olds = [one for one in olds if one not in [pair[0] for pair in result]]
         news = [one for one in news if one not in [pair[1] for pair in result]]
     return sorted(result, key=lambda pair: [*after].index(pair[1]))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{len(names)} ({', '.join(names[:3])}{'…' * (len(names) > 3)})"
 
 
 def _judged(point: Point, found: Sequence[Ceiling], clocks: Clocks, counted: float | None) -> Point:
