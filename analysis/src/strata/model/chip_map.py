@@ -200,7 +200,9 @@ def sides(of: Cells) -> Sides:
     beyond, beside = (
         np.nanmedian(np.where(what, of.cycles, np.nan), axis=1) for what in (far, ~far)
     )
-    return Sides(sms, lines, float(np.median(beyond - beside)), min(map(_apart, (left, right))))
+    return Sides(
+        sms, lines, float(np.median(beyond - beside)), min(map(_apart, (left, right)))
+    )
 
 
 def _apart(weights: Floats) -> float:
