@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks the answers of docs/cookbook.md: each block is a command and what it prints.
+"""Checks the answers of docs/cookbook.md, and those that the package carries.
 
-    cookbook.py           names each command that prints something else
-    cookbook.py --write   rewrites what they print
+    cookbook.py           names each command of the page that prints something else
+    cookbook.py --write   rewrites what they print, and the answers of the reference runs
 
 A last line `…` means that the command prints more. Needs the analysis: PYTHONPATH=analysis/src.
 Exit status: 0 all agree, 1 some differ.
@@ -10,6 +10,7 @@ Exit status: 0 all agree, 1 some differ.
 
 from __future__ import annotations
 
+import gzip
 import re
 import shlex
 import sys
@@ -17,7 +18,7 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 
-from strata import cli
+from strata import answers, cli
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```console\n\$ strata ([^\n]+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -47,19 +48,22 @@ def renewed(block: re.Match[str]) -> str:
 
 
 def main() -> int:
-    page = ROOT / "docs/cookbook.md"
+    page, packed = ROOT / "docs/cookbook.md", Path(answers.__file__).with_name(answers.PACKED)
     text = page.read_text(encoding="utf-8")
     new = BLOCK.sub(renewed, text)
     if "--write" in sys.argv[1:]:
         page.write_text(new, encoding="utf-8")
+        packed.write_bytes(answers.pack())
         return 0
     differ = [
         old[1]
         for old, now in zip(BLOCK.finditer(text), BLOCK.finditer(new), strict=True)
         if old[2] != now[2]
     ]
+    if gzip.decompress(packed.read_bytes()) != gzip.decompress(answers.pack()):
+        differ.append(f"ask: {packed.name} is out of date")
     for command in differ:
-        print(f"docs/cookbook.md: strata {command}: prints something else", file=sys.stderr)
+        print(f"strata {command}: differs; cookbook.py --write", file=sys.stderr)
     return int(bool(differ))
 
 

@@ -199,6 +199,17 @@ def test_the_index_of_recorded_runs_agrees_with_their_contexts() -> None:
     assert all(len({folder.parent for folder in found}) == 1 for found in index.recorded().values())
 
 
+def test_without_the_recorded_runs_their_answers_are_in_the_package(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with_runs = strata("ask", "h100", "l1", "latency").stdout
+    monkeypatch.setattr(index, "recorded", dict)
+    assert strata("ask", "h100", "l1", "latency").stdout == with_runs
+    assert strata("ask", "l1", "latency").stdout.startswith("NVIDIA H200")
+    assert (Path(answers.__file__).parent / answers.PACKED).stat().st_size < 3_000_000
+    assert "nothing there" in strata("summary", "h100").stderr
+
+
 def test_a_short_name_is_a_run_in_every_command(two: Path) -> None:
     assert strata("validate", "chip").stdout.startswith(f"{index.recorded()['chip'][0]}: sound")
     assert strata("summary", "chip").stdout == strata("summary", index.folder("chip")).stdout

@@ -1,5 +1,6 @@
 """docs/cookbook.md: twenty questions, each with its command and its answer from recorded rows."""
 
+import gzip
 import json
 import shlex
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 from test_docs import tool
 
 from builders import SOURCES, strata
+from strata import answers
 from strata.model.truth import load_run
 from strata.run import Row, index
 
@@ -46,6 +48,12 @@ def test_the_page_has_twenty_questions() -> None:
 def test_the_page_shows_what_its_commands_print() -> None:
     for block in cookbook.BLOCK.finditer(PAGE):
         assert cookbook.renewed(block) == block[0], block[1]
+
+
+@pytest.mark.slow
+def test_the_answers_of_the_package_are_those_of_the_recorded_runs() -> None:
+    packed = Path(answers.__file__).with_name(answers.PACKED).read_bytes()
+    assert gzip.decompress(packed) == gzip.decompress(answers.pack())
 
 
 @pytest.mark.slow

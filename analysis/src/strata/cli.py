@@ -2,7 +2,7 @@
 
 Exit codes: 0 success; 1 something is slower or the comparison lacks the required power (compare),
 above its roof (roofline), or a GPU is out (fleet); 2 bad input or usage, with one line on standard
-error that says why.
+error that gives the reason.
 """
 
 import errno
@@ -47,17 +47,17 @@ app = typer.Typer(
 )
 
 
-Parser = Callable[[str], Any]
+def _argument(metavar: str, words: str) -> Any:
+    return typer.Argument(metavar=metavar, help=words, parser=_parser(metavar))
 
 
-def _argument(metavar: str, words: str, parser: Parser | None = None) -> Any:
-    return typer.Argument(metavar=metavar, help=words, parser=parser)
+def _option(words: str, metavar: str | None = None, *names: str) -> Any:
+    return typer.Option(*names, metavar=metavar, help=words, parser=_parser(metavar))
 
 
-def _option(
-    words: str, metavar: str | None = None, *names: str, parser: Parser | None = None
-) -> Any:
-    return typer.Option(*names, metavar=metavar, help=words, parser=parser)
+def _parser(metavar: str | None) -> Callable[[str], Path] | None:
+    """A run may be given by its short name."""
+    return index.folder if metavar in ("RUN", "RUN...") else None
 
 
 def _out_of(command: str) -> Any:
@@ -65,12 +65,10 @@ def _out_of(command: str) -> Any:
     return _option(words, "DIR", "--out", "-o")
 
 
-_RUNS = "Run folders, or short names of recorded runs (results/index.csv)."
-_RUN = "Run folder, or the short name of a recorded run (results/index.csv)."
-Runs = Annotated[list[Path], _argument("RUN...", _RUNS, index.folder)]
-OneRun = Annotated[Path, _argument("RUN", _RUN, index.folder)]
-_FILES = "Run folders, their short names, tables (measurements.csv), or files of ncu."
-RunsOrFiles = Annotated[list[Path], _argument("RUN...", _FILES, index.folder)]
+Runs = Annotated[list[Path], _argument("RUN...", "Run folders.")]
+OneRun = Annotated[Path, _argument("RUN", "Run folder.")]
+_FILES = "Run folders, tables (measurements.csv), or files of ncu or Google Benchmark."
+RunsOrFiles = Annotated[list[Path], _argument("RUN...", _FILES)]
 _ANONYMOUS = "Leave out arguments, paths, host name, UUIDs and serials."
 Unnamed = Annotated[bool, _option(_ANONYMOUS, None, "--anonymous")]
 Force = Annotated[bool, _option("Overwrite what is there.", None, "--force")]
@@ -143,9 +141,9 @@ def draw_figure(
 
 RooflineOut = Annotated[Path | None, _out_of("roofline")]
 _LENDER = "Take ceilings from this run, if RUN has no bandwidths or no peaks."
-Lender = Annotated[Path | None, _option(_LENDER, "RUN", parser=index.folder)]
+Lender = Annotated[Path | None, _option(_LENDER, "RUN")]
 _BEFORE = "Draw arrows from the kernels of this earlier run or file."
-Before = Annotated[Path | None, _option(_BEFORE, "RUN", parser=index.folder)]
+Before = Annotated[Path | None, _option(_BEFORE, "RUN")]
 _KERNEL = "Draw only kernels whose full name this regular expression finds."
 KernelName = Annotated[str, _option(_KERNEL, "RE", "--kernel")]
 _TOP = "Draw only the N kernels that take most time."
@@ -185,7 +183,7 @@ def draw_roofline(
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
 
 
-CeilingsOf = Annotated[str, _option("Run, or recorded device (h200), with ceilings.", "RUN")]
+CeilingsOf = Annotated[str, _option("Take ceilings from this run or recorded device.", "RUN")]
 
 
 @app.command(name="profile")
@@ -242,14 +240,13 @@ def ask(words: Words = None, *, as_json: AnswersJson = False) -> None:
     from strata.answers import text
 
     first, *question = words or [""]
-    if first not in index.recorded() and not Path(first).is_dir():
-        first, question = next(iter(index.recorded()), ""), list(words or [])
+    names = answers.names()
+    if first not in names and not Path(first).is_dir():
+        first, question = names[0], list(words or [])
     if not question:
         _say(text.topics())
         return
-    if not first:
-        _fail("found no run; expected a run folder before the question")
-    main, found = answers.ask(index.folders(first), question)
+    main, found = answers.ask(answers.answers_of(first), question)
     if as_json:
         typer.echo(json.dumps(text.as_data(main, found), indent=1))
     else:
@@ -277,7 +274,7 @@ _SAME = (
     "A repeat of one of RUN, or of other runs given with --same, from which to estimate the noise: "
     "same code, same chip. Repeatable."
 )
-Same = Annotated[list[Path] | None, _option(_SAME, "RUN", parser=index.folder)]
+Same = Annotated[list[Path] | None, _option(_SAME, "RUN")]
 _BESIDE = "Published devices to compare with, such as A100,V100; a wrong name lists all."
 Beside = Annotated[str | None, _option(_BESIDE, "NAME,...", "--with")]
 Only = Annotated[list[str] | None, _option("Compare only this benchmark or suite.", "NAME")]
@@ -323,7 +320,7 @@ def compare(
 
     def load(folder: Path) -> Run:
         run = rows_of(_load(folder), only or [])
-        return anonymous(run, told_apart=True) if unnamed else run
+        return anonymous(run, distinct=True) if unnamed else run
 
     loaded, repeats = [*map(load, runs)], [*map(load, same or [])]
     found, devices = compare_all(loaded, settings, same=repeats, beside=names)
@@ -345,7 +342,7 @@ def compare(
 
 
 _SETS = "Run folders, folders of them, or data sets of `strata fleet add`."
-RunsOrSets = Annotated[list[Path], _argument("RUN...", _SETS, index.folder)]
+RunsOrSets = Annotated[list[Path], _argument("RUN...", _SETS)]
 FleetOut = Annotated[Path, _option("Folder to write to.", "DIR", "--out", "-o")]
 FleetAlarm = Annotated[float, _option("Probability of any false alarm in the whole fleet.")]
 _MODEL = "Judge this device model, not the one of most GPUs."
@@ -414,8 +411,8 @@ def validate(runs: Runs) -> None:
             counts = f"{len(run.cases)} cases, {len(run.rows)} rows{unfinished}"
             valid = ", ".join(f"{k} {good} of {rows}" for k, rows, good in validity(run) if rows)
             _say(f"{folder}: sound ({counts}; valid: {valid})")
-            for rule, rows, cases, says in fallen(run):
-                verdict = "valid, and state what they are" if says else "not valid"
+            for rule, rows, cases, is_note in fallen(run):
+                verdict = "valid, and state what they are" if is_note else "not valid"
                 _say(f"  {rule:<8} {rows:>7} rows of {cases} cases re-judged: {verdict}")
             for line in agreement.disagreements(run):
                 _say(f"  disagree {line}")
@@ -451,7 +448,7 @@ def make_ready(run: OneRun, *, out: SubmitOut = Path("submission"), force: Force
     _say(
         f"{made}: sound, {len(loaded.cases)} cases, {len(loaded.rows)} rows, {timed} of the timed "
         f"ones valid; {size:.1f} MB\n"
-        "It holds no host name, folder, argument or serial; a digest stands for the UUID.\n"
+        "It holds no host name, folder, argument or serial; a digest replaces the UUID.\n"
         "To contribute it to Strata:\n"
         f"  1. copy it to results/{context.device.slug}/{context.run} of a clone\n"
         "  2. add a line to the table in results/README.md: device, command, what is new\n"

@@ -5,6 +5,7 @@ words, the case that measured it, and whether it is valid.
 """
 
 import functools
+import gzip
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,9 +26,12 @@ from strata.model.hierarchy import Hierarchy, Level, Number, hierarchy
 from strata.model.names import fields_name, level_name
 from strata.model.truth import load_run
 from strata.model.units import count, interval, quantity, size
-from strata.run import Row, Run, RunError, cache, grouped
-from strata.run.files import resource
+from strata.run import Row, Run, RunError, cache, grouped, index
+from strata.run.files import packed_resource, resource
 
+PACKED = "recorded.json.gz"
+REFERENCES = ("h200", "h100", "xeon")
+"""The names of recorded runs whose answers are packed."""
 SIZES = ("bytes", "footprint")
 """Axes whose values are bytes."""
 _FILLERS = (
@@ -175,10 +179,35 @@ def load_answers(folder: Path) -> Answers:
     with suppress(msgspec.MsgspecError):
         if kept:
             return msgspec.json.decode(kept, type=Answers)
-    found = answers(load_run(folder))
+    made = msgspec.json.encode(answers(load_run(folder)))
     if key:
-        cache.write(f"{key}.answers", msgspec.json.encode(found))
-    return found
+        cache.write(f"{key}.answers", made)
+    return msgspec.json.decode(made, type=Answers)
+
+
+def names() -> list[str]:
+    """The short names of recorded runs; without their folders those whose answers are packed."""
+    return [*(index.recorded() or _packed())]
+
+
+def answers_of(name: str) -> Iterator[Answers]:
+    """The answers of each run of a device, or of the run in a folder."""
+    if index.recorded() or name not in _packed():
+        yield from map(load_answers, index.folders(name))
+    else:
+        yield from _packed()[name]
+
+
+@functools.cache
+def _packed() -> Mapping[str, Sequence[Answers]]:
+    """The answers of the reference runs, which a wheel carries in place of the runs."""
+    return msgspec.json.decode(packed_resource(__name__, PACKED), type=dict[str, list[Answers]])
+
+
+def pack() -> bytes:
+    """The file of `_packed` by the recorded runs of today."""
+    found = {name: [*map(load_answers, index.recorded()[name])] for name in REFERENCES}
+    return gzip.compress(msgspec.json.encode(found), mtime=0)
 
 
 def _of_cases(
@@ -333,16 +362,16 @@ def tokens(question: Iterable[str]) -> list[str]:
     return [word for word in dict.fromkeys(words) if word and word not in _FILLERS.split()]
 
 
-def ask(folders: Sequence[Path], question: Iterable[str]) -> tuple[Answers, list[Answer]]:
+def ask(of_runs: Iterable[Answers], question: Iterable[str]) -> tuple[Answers, list[Answer]]:
     """What the runs of a device, the main one first, answer; and all answers of the main one.
 
-    Later runs are read only if those before have no valid number. Raises `RunError` if no answer
+    Later runs are taken only if those before have no valid number. Raises `RunError` if no answer
     has the words of the question.
     """
     words, runs, matched = tokens(question), list[Answers](), list[Sequence[Answer]]()
-    for folder in folders:
-        runs.append(load_answers(folder))
-        matched.append(_matching(runs[-1].answers, words))
+    for run in of_runs:
+        runs.append(run)
+        matched.append(_matching(run.answers, words))
         found = _first_valid(matched)
         if found and {one.name for one in found} == {one.name for one in found if one.valid}:
             break

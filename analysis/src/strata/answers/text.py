@@ -5,12 +5,11 @@ from typing import Any
 
 import msgspec
 
-from strata.answers import Answer, Answers
+from strata.answers import Answer, Answers, names
 from strata.answers import topics as names_by_topic
 from strata.model.tables import terminal
 from strata.model.text import Table
 from strata.run import one_line
-from strata.run.index import recorded
 
 FEW = 8
 """So many answers are shown with their cases."""
@@ -30,7 +29,7 @@ def shown(name: str, main: Answers, found: Sequence[Answer]) -> str:
         for one in found
     )
     table = terminal(Table("answers", "", ("",) * 5, lines, frozenset((1, 2))), head=False)
-    title = one_line(f"{main.device}, {main.run}" + (f" ({name})" if name in recorded() else ""))
+    title = one_line(f"{main.device}, {main.run}" + (f" ({name})" if name in names() else ""))
     if len(found) > FEW:
         return f"{title}\n{table}The case of each: --json"
     proofs = (f"{one.name}: {one.case} by {one.method}" for one in found if one.case)
