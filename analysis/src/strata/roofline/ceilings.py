@@ -77,10 +77,6 @@ class Ceiling:
         """Whether it limits every kernel."""
         return self.bounds and not self.lower
 
-    def at(self, intensity: float) -> float:
-        """The rate that it allows at an intensity."""
-        return self.value * intensity if self.sloped else self.value
-
 
 def ceilings(run: Run, form: Form) -> list[Ceiling]:
     """All ceilings of a run; none if none is valid."""

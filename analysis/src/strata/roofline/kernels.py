@@ -5,10 +5,11 @@ each cycle (`….sum.per_cycle_elapsed`) or second (`….sum.per_second`).
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from strata.roofline.forms import FLOP, INSTRUCTION, SECTOR, Form
@@ -226,7 +227,7 @@ class Kernel:
         return any(
             row.value > (_IDLE if row.unit == "%" else 0) and re.search(_PIPES[kind], metric)
             for metric, row in self.counts.items()
-            if not re.search(r"(?<!pct_of_)peak_sustained", metric)
+            if "pipe_" in metric and not re.search(r"(?<!pct_of_)peak_sustained", metric)
         )
 
     def moved(self, form: Form) -> dict[str, Total]:
@@ -268,17 +269,20 @@ def short_names(kernels: Iterable[tuple[str, str]], most: int = 30) -> dict[str,
     What distinguishes it from names with the same beginning is kept.
     """
     bare = {case: bare_name(name) for case, name in kernels}
+    words = sorted({*bare.values()})
+    common = {one: _alike(one, other) for one, other in pairwise(words)}
+    common = {other: max(_alike(one, other), common.get(other, 0))
+              for one, other in pairwise(["", *words])}  # fmt: skip
     result: dict[str, str] = {}
+    times = Counter[str]()
     for case, text in bare.items():
-        others = {other for other in bare.values() if other != text}
-        common = max((_alike(text, other) for other in others), default=0)
         # The last word that begins in what both have.
-        start = max(text.rfind(mark, 0, common) for mark in "<, ") + 1
+        start = max(text.rfind(mark, 0, common[text]) for mark in "<, ") + 1
         cut = len(text) > most and start > most // 3
         short = f"{text[: most // 3]}…{text[start:]}" if cut else text
         short = short if len(short) <= most else f"{short[: most - 1]}…"
-        number = 1 + sum(known.partition(" #")[0] == short for known in result.values())
-        result[case] = f"{short} #{number}" if number > 1 else short
+        times[short] += 1
+        result[case] = f"{short} #{times[short]}" if times[short] > 1 else short
     return result
 
 

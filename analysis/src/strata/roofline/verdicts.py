@@ -6,7 +6,7 @@ instructions against sectors.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -124,24 +124,22 @@ def pairs(before: Sequence[Point], after: Sequence[Point]) -> list[tuple[Point, 
 
     By full name and launch, otherwise by full name, otherwise by function, each if unique.
     """
-    result: list[tuple[Point, Point]] = []
-    olds, news = ([one for one in some if one.basis == "counted"] for some in (before, after))
-    keys: tuple[Callable[[Point], object], ...] = (
-        lambda one: (one.full or one.name, one.shape),
-        lambda one: one.full or one.name,
-        lambda one: bare_name(one.full or one.name).partition("<")[0],
+    olds, news = ({id(one): one for one in some if one.basis == "counted"}
+                  for some in (before, after))  # fmt: skip
+    found: dict[int, tuple[Point, Point]] = {}
+    keys: tuple[Callable[[Point], Hashable], ...] = (
+        lambda one: (one.full or one.name, one.shape, one.level),
+        lambda one: (one.full or one.name, one.level),
+        lambda one: (bare_name(one.full or one.name).partition("<")[0], one.level),
     )
     for key in keys:
-        old, new = (
-            grouped(some, lambda one, key=key: (key(one), one.level))  # type: ignore[misc]
-            for some in (olds, news)
-        )
+        old, new = grouped(olds.values(), key), grouped(news.values(), key)
         for here in old.keys() & new.keys():
             if len(old[here]) == len(new[here]) == 1:
-                result += zip(old[here], new[here], strict=True)
-        olds = [one for one in olds if one not in [pair[0] for pair in result]]
-        news = [one for one in news if one not in [pair[1] for pair in result]]
-    return sorted(result, key=lambda pair: [*after].index(pair[1]))
+                pair = old[here][0], new[here][0]
+                found[id(pair[1])] = pair
+                del olds[id(pair[0])], news[id(pair[1])]
+    return [found[id(one)] for one in after if id(one) in found]
 
 
 def _listed(names: Sequence[str]) -> str:
