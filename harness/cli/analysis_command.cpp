@@ -55,7 +55,7 @@ std::vector<std::string> analysis_call(const std::vector<std::string>& arguments
 }
 
 void add_analysis(Command app) {
-  constexpr std::array<std::pair<const char*, const char*>, 10> forwarded{
+  constexpr std::array<std::pair<const char*, const char*>, 11> forwarded{
       {{"report", "figures, tables and one HTML page of a run"},
        {"roofline", "kernels under the ceilings that the run measured"},
        {"compare", "what changed between runs; differences between devices"},

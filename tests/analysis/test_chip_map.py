@@ -154,6 +154,11 @@ def folders(chip: Chip, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
                 for quantity, (unit, provenance, samples) in quantities.items()
             ]
             cases.append(case(rows, benchmark="chip_map", params={"operation": operation}))
+        for order, rate in {"default": 4e12, "near": 5e12, "far": 3e12}.items():
+            row = measurement("bandwidth", [rate], unit="B/s")
+            cases.append(
+                case([row], benchmark="l2_placement", params={"order": order, "part": 65536})
+            )
         header = context(device__sm_count=SMS)
         found.append(write_run(tmp_path_factory.mktemp(name), cases, header=header))
     return found
@@ -171,6 +176,9 @@ def test_the_command_describes_and_compares_chips(
     assert "bits 9 ^ 12 ^ 13 ^ 17 ^ 20: right for 100.00% of unseen lines of a page" in text
     assert f"clusters link {GPCS} GPCs; 100.0% of SMs are grouped alike" in text
     assert f"load: lines in {SLICES} groups" in text
+    assert f"exchange: lines in {2 * SLICES} groups" in text
+    assert "reads of 64 KiB per SM: default 4.00\N{NO-BREAK SPACE}TB/s (+0.0%)" in text
+    assert "near 5.00\N{NO-BREAK SPACE}TB/s (+25.0%)" in text
 
 
 def test_the_command_refuses_a_run_without_a_map(capsys: pytest.CaptureFixture[str]) -> None:

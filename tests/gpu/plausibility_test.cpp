@@ -179,6 +179,7 @@ std::vector<Claim> claims() {
        "bandwidth",
        4e9,
        1.8e12},
+      {"energy", {{"work", "dram_read"}, {"seconds", "3"}}, "energy", 5e-11, 5e-10},
       {"launch_overhead", {{"launch", "stream"}}, "launch_seconds", 5e-7, 2e-5},
       {"allocation", {{"memory", "device"}, {"bytes", "512"}}, "allocation_seconds", 1e-7, 1e-4},
       {"fragmentation",

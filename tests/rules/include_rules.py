@@ -48,6 +48,7 @@ MAY_INCLUDE = {
         f"micro/{room}": MICRO | {f"micro/{room}"}
         for room in ("latency", "bandwidth", "access", "compute", "transfer", "sync", "controls")
     },
+    "micro/energy": MICRO | {"micro/energy"},
     "nbody/common": CUDA_ROOM | COMMON,
     "nbody/gravity/problem": MEASURE | {"nbody/gravity/problem"},
     "nbody/gravity/reference": BASE | {f"nbody/gravity/{room}" for room in AGENTS},

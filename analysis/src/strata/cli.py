@@ -155,7 +155,7 @@ def draw_roofline(
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
 
 
-CeilingsOf = Annotated[str, _option("Run, or recorded device (h200), with ceilings.", "RUN|DEVICE")]
+CeilingsOf = Annotated[str, _option("Take ceilings from this run or recorded device.", "RUN|DEVICE")]
 
 
 @app.command(name="profile")

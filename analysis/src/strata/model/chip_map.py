@@ -145,14 +145,17 @@ def nearest_share(of: Cells, labels: Labels) -> float:
     return float((labels[apart.argmin(axis=1)] == labels)[grouped_ones].mean())
 
 
-def line_groups(of: Cells, most: int = MOST_LINE_GROUPS) -> Groups:
-    """Lines with one pattern of latencies over the SMs; resamples are other lines."""
+def line_groups(of: Cells) -> Groups:
+    """Lines with one pattern of latencies over the SMs: finer groups than `sides`.
+
+    Resamples are other lines.
+    """
     lines = _centred(of.cycles.T)
     order = np.random.default_rng(1).permutation(len(lines))
 
     def of_sample(start: int) -> Groups:
         sample = lines[order[start : start + SAMPLE]]
-        found = grouped(sample, 2, most)
+        found = grouped(sample, 3, MOST_LINE_GROUPS)
         middles = np.array(
             [sample[found.labels == group].mean(axis=0) for group in range(found.count)]
         )
@@ -200,9 +203,7 @@ def sides(of: Cells) -> Sides:
     beyond, beside = (
         np.nanmedian(np.where(what, of.cycles, np.nan), axis=1) for what in (far, ~far)
     )
-    return Sides(
-        sms, lines, float(np.median(beyond - beside)), min(map(_apart, (left, right)))
-    )
+    return Sides(sms, lines, float(np.median(beyond - beside)), min(map(_apart, (left, right))))
 
 
 def _apart(weights: Floats) -> float:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from strata.ladder.stalls import STATES, WORKING
 from strata.model.units import SPACE, quantity
-from strata.roofline.ceilings import Ceiling, ceilings
+from strata.roofline.ceilings import MAIN, Ceiling, ceilings, peaks
 from strata.roofline.forms import FLOP, INSTRUCTION, SECTOR, level_words
 from strata.run import Case, Row, Run, grouped
 
@@ -127,21 +127,23 @@ def kernels(run: Run) -> list[Kernel]:
     return sorted(made, key=lambda one: -one.share)
 
 
-def limits_of(run: Run) -> dict[str, Ceiling]:
-    """The measured ceilings of a run: the best of each level and arithmetic, and of issue."""
+def limits_of(runs: Iterable[Run]) -> dict[str, Ceiling]:
+    """The measured ceilings of levels, arithmetic and issue, each of the first run that has it."""
     found: dict[str, Ceiling] = {}
-    for one in (*ceilings(run, FLOP), *_issue(run)):
-        if not one.bounds:
-            continue
-        if one.lesser and (one.sloped or one.level == "fp32"):
-            continue  # limits only kernels without some optimisation
-        if one.level not in found or found[one.level].value < one.value:
-            found[one.level] = one
+    for run in runs:
+        best: dict[str, Ceiling] = {}
+        issue = (one for one in ceilings(run, INSTRUCTION) if not one.sloped)
+        for one in (*(ceilings(run, FLOP) or peaks(run, FLOP)), *issue):
+            # Some ceilings limit only kernels without an optimisation.
+            is_lower = one.lesser and (one.sloped or one.level == MAIN)
+            if one.bounds and not is_lower and one.value > _value(best.get(one.level)):
+                best[one.level] = one
+        found = best | found
     return found
 
 
-def _issue(run: Run) -> Iterable[Ceiling]:
-    return (one for one in ceilings(run, INSTRUCTION) if not one.sloped)
+def _value(ceiling: Ceiling | None) -> float:
+    return ceiling.value if ceiling else 0.0
 
 
 def uses(kernel: Kernel, limits: Mapping[str, Ceiling]) -> list[Use]:

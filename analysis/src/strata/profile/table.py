@@ -23,55 +23,58 @@ from strata.profile.kernels import (
 )
 from strata.roofline.ceilings import Ceiling
 from strata.run import Case, Run, RunError
+from strata.run.index import RESULTS, folders
 
 MOST = 20
 """Kernels in the table."""
 _WIDTH = 44
 """Letters of a kernel's name."""
-_NEEDED = ("ceilings", "bandwidth")
-_WANTED = (*_NEEDED, "tensor_rate")
+_WANTED = (
+    (frozenset({"ceilings", "peak_bandwidth"}), frozenset({"ceilings", "bandwidth"})),
+    (frozenset({"tensor_rate"}),),
+)
+"""Benchmarks with ceilings, of the levels and arithmetic, and of tensor cores: the best first."""
+_STARTED = re.compile(r"\d{8}T\d{6}Z")
 MEASURE = "measure them in 20 s: strata run ceilings, then --ceilings RUN"
 
 
-def recorded() -> Path:
-    """The folder of the recorded runs; it is absent where only the package is installed."""
-    return Path(__file__).resolve().parents[4] / "results"
+def lenders(name: str, slug: str) -> list[Run]:
+    """The runs with the ceilings: `name` (a folder, or a recorded run), or those of device `slug`.
 
-
-def lender(name: str, slug: str) -> Run | None:
-    """The run with the ceilings: a folder, a recorded device (h200), or by default the device.
-
-    None if nothing is recorded of the device. Raises `RunError` for a `name` that is neither.
+    Of a device the newest complete run with ceilings and bandwidths, and the newest with tensor
+    cores; quick runs do not count. Raises `RunError` for a `name` that is neither.
     """
-    if name and Path(name).is_dir():
-        return load_run(Path(name))
-    if name and not re.fullmatch(r"[a-z0-9-]+", name):
-        raise RunError(
-            Path(name), found="no such folder", expected="a run", mend="check --ceilings"
-        )
-    folders = [one for one in sorted(recorded().glob("*")) if one.name == slug]
     if name:
-        folders = [one for one in sorted(recorded().glob("*")) if name in one.name.split("-")]
-    runs = [
-        run for one in folders for run in sorted(one.iterdir()) if (run / "context.json").exists()
-    ]
-    best = max(runs, key=lambda run: (_ceilings_in(run), run.name.split("-")[-2]), default=None)
-    if best is None or _ceilings_in(best) < len(_NEEDED):
-        if name:
-            found, fix = "no recorded run with ceilings", "check --ceilings"
-            raise RunError(Path(name), found=found, expected="a run or a recorded device", mend=fix)
-        return None
-    return load_run(best)
+        named = folders(name)
+        if len(named) == 1:
+            return [load_run(named[0])]
+        slug = named[0].parent.name  # of a device with several runs
+    found_in = {
+        file.parent: _benchmarks(file) for file in sorted(RESULTS.glob(f"{slug}/*/context.json"))
+    }
+    chosen: dict[Path, None] = {}
+    for choices in _WANTED:
+        runs = [[run for run, has in found_in.items() if wanted <= has] for wanted in choices]
+        best = next(filter(None, runs), [])
+        if best and not any(run in chosen for run in best):
+            chosen[max(best, key=_started)] = None
+    return [load_run(run) for run in chosen]
 
 
-def _ceilings_in(run: Path) -> int:
-    """How many of the wanted benchmarks a run has."""
+def _started(run: Path) -> str:
+    found = _STARTED.search(run.name)
+    return found.group() if found else ""
+
+
+def _benchmarks(context: Path) -> frozenset[str]:
+    """The benchmarks of a complete run that is not quick; none of another."""
     try:
-        cases = json.loads((run / "context.json").read_text())["sweep"]["cases"]
+        found = json.loads(context.read_text(encoding="utf-8"))
+        is_fit = found["state"] == "complete" and found["sweep"]["name"] != "quick"
+        cases = found["sweep"]["cases"] if is_fit else []
+        return frozenset(case.split("/")[1] for case in cases if case.count("/") >= 2)
     except (OSError, ValueError, KeyError, TypeError):
-        return 0
-    benchmarks = {case.split("/")[1] for case in cases if case.count("/") >= 2}
-    return len(benchmarks & {*_WANTED}) if benchmarks >= {*_NEEDED} else 0
+        return frozenset()
 
 
 def table(found: list[Kernel], limits: dict[str, Ceiling]) -> Table:
@@ -95,7 +98,7 @@ def table(found: list[Kernel], limits: dict[str, Ceiling]) -> Table:
     return Table("profile", "Kernels of a program", header, tuple(lines), numeric)
 
 
-def lines(run: Run, found: list[Kernel], limits: dict[str, Ceiling], of: Run | None) -> list[str]:
+def lines(run: Run, found: list[Kernel], limits: dict[str, Ceiling], of: list[Run]) -> list[str]:
     """What the table does not show: one sentence per kernel, the rest, copies, gaps, the source."""
     text = [f"{short_name(one)}: {sentence(one, uses(one, limits))}" for one in found[:MOST]]
     if rest := found[MOST:]:
@@ -108,7 +111,8 @@ def lines(run: Run, found: list[Kernel], limits: dict[str, Ceiling], of: Run | N
     counters = run.context.counters
     if counters and counters.state == "unavailable":
         text.append("; ".join(filter(None, (f"no counters: {counters.reason}", counters.mend))))
-    text.append(f"ceilings of {of.context.run}" if of else f"no ceilings of this device; {MEASURE}")
+    names = " and ".join(one.context.run for one in of)
+    text.append(f"ceilings of {names}" if limits else f"no ceilings of this device; {MEASURE}")
     return text
 
 
@@ -116,7 +120,7 @@ def _device_line(case: Case, of: Mapping[str, float]) -> list[str]:
     """Copies of a kind, or how long the device was busy; nothing without rows."""
     if case.benchmark == COPIES and "bytes" in of:
         kind = case.params.get("kind", "").replace("_", " ")
-        moved = f"{quantity(of['bytes'], 'B')} in {quantity(of['total_time'], 's')}"
+        moved = f"{_bytes(of['bytes'])} in {quantity(of['total_time'], 's')}"
         return [f"{'fills' if kind == 'fill' else f'copies {kind}'}: {of['launches']:.0f}, {moved}"]
     if of.get("span"):
         busy, span = percent(of["busy_time"] / of["span"]), quantity(of["span"], "s")
@@ -138,7 +142,8 @@ def _limit(used: list[Use]) -> tuple[str, str]:
 
 
 def _bytes(value: float | None) -> str:
-    return "–" if value is None else quantity(value, "B")
+    """In powers of ten, as ceilings have them."""
+    return "–" if value is None else quantity(value, "B/s").removesuffix("/s")
 
 
 def _share(value: float | None) -> str:
@@ -155,7 +160,7 @@ def profile(run: Run, ceilings: str = "") -> tuple[Table, list[str]]:
     found = kernels(run)
     if not found:
         fix = "profile a program: strata profile -- PROGRAM"
-        raise RunError(run.folder, found="no kernel of a profile", expected="one or more", mend=fix)
-    of = lender(ceilings, run.context.device.slug)
-    limits = limits_of(of) if of else {}
+        raise RunError(run.folder, found="no kernel of a profile", expected="one or more", fix=fix)
+    of = lenders(ceilings, run.context.device.slug)
+    limits = limits_of(of)
     return table(found, limits), lines(run, found, limits, of)

@@ -6,7 +6,7 @@ import numpy as np
 
 from strata.model import chip_map
 from strata.model.chip_map import Cells, Groups, Labels, Parity
-from strata.model.units import number
+from strata.model.units import number, quantity
 from strata.run import Run
 
 GPCS = (3, 20)
@@ -30,6 +30,7 @@ def lines(run: Run) -> Iterator[str]:
         yield from _groups(one)
     if slices := _slices(run):
         yield f"L2 slices, by counters (sum over mean of a slice): {number(slices)}"
+    yield from _placement(run)
 
 
 def _sides(exchanges: Cells) -> Iterator[str]:
@@ -50,8 +51,8 @@ def _sides(exchanges: Cells) -> Iterator[str]:
 def _groups(of: Cells) -> Iterator[str]:
     sms = chip_map.sm_groups(of, *GPCS)
     yield f"{of.operation}: SMs in {_words(sms)}"
-    for quantity, groups in (("gpc", sms), ("tpc", None)):
-        known = of.known(quantity)
+    for name, groups in (("gpc", sms), ("tpc", None)):
+        known = of.known(name)
         if known is None:
             continue
         linked = chip_map.by_first(known)
@@ -108,6 +109,27 @@ def _slices(run: Run) -> float | None:
     counted = {row.quantity: row.value for row in run.valid("chip_map", operation="load")}
     mean, whole = counted.get("l2_mean_slice_sectors"), counted.get("l2_load_sectors")
     return whole / mean if mean and whole else None
+
+
+def _placement(run: Run) -> Iterator[str]:
+    """What reads of the own side gain."""
+    rows = run.valid("l2_placement", "bandwidth")
+    shares = {
+        (row.params["order"], row.params["part"]): row.value
+        for row in run.valid("l2_placement", "fabric_sectors_per_sector")
+    }
+    rates = {(row.params["order"], row.params["part"]): row.value for row in rows}
+    for part in sorted({row.params["part"] for row in rows}, key=int):
+        found = {order: rates.get((order, part)) for order in ("default", "near", "far")}
+        if (usual := found["default"]) is None:
+            continue
+        words = [
+            f"{order} {quantity(rate, 'B/s')} ({rate / usual - 1:+.1%}"
+            + (f", {share:.2f} cross)" if (share := shares.get((order, part))) is not None else ")")
+            for order, rate in found.items()
+            if rate is not None
+        ]
+        yield f"reads of {int(part) >> 10} KiB per SM: {', '.join(words)}"
 
 
 def distances(runs: Sequence[Run]) -> Iterator[str]:
