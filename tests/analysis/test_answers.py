@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_docs import tool
 
-from builders import SOURCES, case, context, measurement, strata, write_run
-from strata import answers
+from builders import DATA, SOURCES, case, context, measurement, strata, write_run
+from strata import answers, figures
 from strata.answers import registry, tokens
 from strata.model.truth import load_run
 from strata.run import cache, index, load_context
@@ -182,6 +183,64 @@ def test_answers_come_from_the_cache_until_the_run_changes(
     write_run(tmp_path, [instruction("dadd", 9)])
     assert values(asked(run, "dadd")) == [9]
     assert cache.key_of_run(run) != cache.key_of_run(run / "none")
+
+
+# --- one text everywhere --------------------------------------------------------------------------
+
+SHOWN = {
+    "summary": ("latency.l1", "latency.l2", "latency.dram", "bandwidth.l1", "bandwidth.l2",
+                "bandwidth.dram", "size.l1"),
+    "map": ("latency.l1", "latency.l2", "latency.dram", "latency.shared", "bandwidth.l1",
+            "bandwidth.l2", "bandwidth.dram", "bandwidth.shared", "latency.l2_near",
+            "latency.l2_far", "latency.beyond", "size.l1", "size.tlb", "size.one_sm"),
+    "compare": ("latency.l1", "latency.l2", "latency.dram", "latency.shared", "latency.beyond"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "most_like", "least"),
+    [("excerpt-nvidia-h200-*-0683d2f", "map-nvidia-h100-*", 20),
+     ("map-nvidia-h100-*", "excerpt-nvidia-h200-*-0683d2f", 10)],
+)  # fmt: skip
+def test_a_quantity_is_the_same_text_in_every_command(
+    name: str, most_like: str, least: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder,), (other,) = ([*DATA.glob(one)] for one in (name, most_like))
+    monkeypatch.setattr(figures, "discover", list)
+    assert strata("report", folder, "-o", tmp_path, "--formats", "svg").returncode == 0
+    texts = {
+        "summary": [strata("summary", folder).stdout, (tmp_path / "report.html").read_text()],
+        "map": [strata("summary", "--map", folder).stdout],
+        "compare": [strata("compare", folder, other).stdout],
+    }
+    found = {one.name: one.text for one in answers.load_answers(folder).answers if one.valid}
+    pairs = [
+        (command, answer, text)
+        for command, shown in texts.items()
+        for answer in SHOWN[command]
+        for text in shown
+        if answer in found
+    ]
+    for command, answer, text in pairs:
+        number = found[answer].removeprefix("≈\u00a0").removesuffix("\u00a0cycles")
+        assert number.replace("\u00a0", " ") in text.replace("\u00a0", " "), (command, answer)
+    assert len(pairs) >= least
+
+
+@pytest.mark.slow
+def test_readme_has_the_values_of_the_answers() -> None:
+    readme = {"lat_shared": "latency.shared", "lat_l1": "latency.l1", "lat_l2": "latency.l2",
+              "lat_dram": "latency.dram", "bw_shared": "bandwidth.shared", "bw_l1": "bandwidth.l1",
+              "bw_l2": "bandwidth.l2", "bw_dram": "bandwidth.dram", "near": "latency.l2_near",
+              "far": "latency.l2_far", "l1_8": "size.l1", "l2_size": "size.l2"}  # fmt: skip
+    text = (ROOT / "README.md").read_text("utf-8")
+    numbers = tool("doc_numbers").Numbers.of(ROOT)
+    for run, name in (("h200_rows", "h200"), ("h100", "h100")):
+        (main, *_) = answers.answers_of(name)
+        found = {one.name: one.value for one in main.answers}
+        for number, answer in readme.items():
+            if f"<!--row:{run}.{number}-->" in text:
+                assert numbers.value(run, number) == found[answer], (run, number)
 
 
 # --- recorded runs --------------------------------------------------------------------------------

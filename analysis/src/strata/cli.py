@@ -155,7 +155,8 @@ def draw_roofline(
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
 
 
-CeilingsOf = Annotated[str, _option("Take ceilings from this run or recorded device.", "RUN|DEVICE")]
+_CEILINGS = "Take ceilings from this run or recorded device."
+CeilingsOf = Annotated[str, _option(_CEILINGS, "RUN|DEVICE")]
 
 
 @app.command(name="profile")

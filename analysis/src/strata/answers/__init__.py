@@ -268,7 +268,7 @@ def _of_map(found: Hierarchy, key: str, entry: Entry) -> Iterator[Answer]:
         if not level or not number or number.source == "missing":
             why = number.why if number else f"{found.device} has no such level"
             row = number and number.row
-            yield replace(_of_row(answer, row), why=why) if row else replace(answer, why=why)
+            yield _of_row(answer, row) if row else replace(answer, why=why)
             continue
         beside = (level.numbers.get(name) for name in entry.also.split())
         also = tuple(
