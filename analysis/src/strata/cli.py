@@ -25,7 +25,7 @@ from strata.report import headlines, map_text
 from strata.report.sentences import sentences
 from strata.roofline import verdicts
 from strata.run import Run, RunError, index, load_context, one_line
-from strata.run.files import visible, write_files
+from strata.run.files import is_run, visible, write_files
 from strata.run.private import anonymous
 from strata.run.validate import findings, refuse_repeated, validity
 
@@ -214,7 +214,7 @@ def ask(words: Words = None, *, as_json: AnswersJson = False) -> None:
 
     first, *question = words or [""]
     names = answers.names()
-    if first not in names and not Path(first).is_dir():
+    if first not in names and "/" not in first and not is_run(Path(first)):
         first, question = names[0], list(words or [])
     if not question:
         _say(text.topics())

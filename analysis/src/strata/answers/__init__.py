@@ -85,7 +85,8 @@ class Answer(Struct, frozen=True):
 
     `key` is the entry of the registry, `axes` the values that distinguish its answers. `why` is the
     reason of an invalid number, `note` a remark on a valid one. `low` and `high` bound the 95 %
-    interval in `unit`; with fewer than six samples their range.
+    interval in `unit`; with fewer than six samples their range. `interpolated` numbers have the
+    case of the smaller end.
     """
 
     key: str
