@@ -81,6 +81,7 @@ def test_there_are_about_eighty_answers_and_the_list_has_all() -> None:
     names = [name for names in answers.topics().values() for name in names]
     assert len(names) >= 80
     assert all(name in listed for name in names)
+    assert json.loads(strata("ask", "--json").stdout) == answers.topics()
 
 
 # --- questions ------------------------------------------------------------------------------------
@@ -273,5 +274,6 @@ def test_a_short_name_is_a_run_in_every_command(two: Path) -> None:
     assert strata("validate", "chip").stdout.startswith(f"{index.recorded()['chip'][0]}: sound")
     assert strata("summary", "chip").stdout == strata("summary", index.folder("chip")).stdout
     assert "Test Device" in strata("compare", two, "chip").stdout
+    assert "or the recorded run chip" in strata("summary", "ship").stderr
     shutil.copytree(two, "chip")  # a folder comes first
     assert "Test Device (second)" in strata("summary", "chip").stdout

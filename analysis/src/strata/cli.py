@@ -217,7 +217,7 @@ def ask(words: Words = None, *, as_json: AnswersJson = False) -> None:
     if first not in names and "/" not in first and not is_run(Path(first)):
         first, question = names[0], list(words or [])
     if not question:
-        _say(text.topics())
+        _say(json.dumps(answers.topics(), indent=1) if as_json else text.topics())
         return
     main, found = answers.ask(answers.answers_of(first), question)
     if as_json:
