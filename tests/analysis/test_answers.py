@@ -257,6 +257,12 @@ def test_the_index_of_recorded_runs_agrees_with_their_contexts() -> None:
     assert len({(line["name"], line["run"]) for line in lines}) == len(lines)
     assert {"h100", "h200", "xeon"} <= index.recorded().keys()
     assert all(len({folder.parent for folder in found}) == 1 for found in index.recorded().values())
+    with (ROOT / "docs/runs.csv").open(encoding="utf-8", newline="") as file:
+        documented = [line for line in csv.DictReader(file) if line["run"] in index.recorded()]
+    for line in documented:
+        folders = [f"{one.parent.name}/{one.name}" for one in index.recorded()[line["run"]]]
+        assert line["folder"] in folders, line["run"]
+    assert documented
 
 
 def test_without_the_recorded_runs_their_answers_are_in_the_package(
