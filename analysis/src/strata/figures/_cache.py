@@ -7,6 +7,7 @@ of the run, our code, the published tables, the libraries.
 
 import hashlib
 import os
+import pickle
 import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -71,8 +72,8 @@ def folder() -> Path | None:
 
 def key_of(run: Run, formats: Sequence[str], *, headings: bool) -> str:
     """What identifies the drawings of a run: all that it holds, and how it is drawn."""
-    parts = [_code(), formats, headings, run]
-    return hashlib.sha256(msgspec.msgpack.encode(parts, enc_hook=str)).hexdigest()
+    content = pickle.dumps((_code(), [*formats], headings, run))
+    return hashlib.sha256(content).hexdigest()
 
 
 def read(key: str) -> list[Drawing] | None:
