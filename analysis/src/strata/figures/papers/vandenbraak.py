@@ -114,7 +114,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     sections = (_draw_times, _beside(data)), (_draw_turned, _askew(data))
     found = [(drawing, here) for drawing, here in sections if len(here)]
     lengths = [len(here) if drawing is _draw_times else 6 for drawing, here in found]
-    panels = _style.stacked(figure, lengths, 0.26)
+    panels = _style.stacked(figure, lengths, 0.34 if in_column(figure) else 0.26)
     for ax, (drawing, here) in zip(panels, found, strict=True):
         drawing(ax, here)
 
