@@ -10,8 +10,8 @@ if(STRATA_WHEEL)
 endif()
 
 install(TARGETS strata strata-access EXPORT Strata RUNTIME DESTINATION ${beside}bin)
-if(TARGET strata_capture)
-  install(TARGETS strata_capture LIBRARY DESTINATION ${beside}bin)  # is looked for next to the program
+if(TARGET strata_capture)  # they are looked for next to the program
+  install(TARGETS strata_capture strata_profile strata_before_exit LIBRARY DESTINATION ${beside}bin)
 endif()
 install(DIRECTORY analysis/src/strata DESTINATION ${analysis} PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY results/reference/ DESTINATION ${analysis}/strata/reference/data)

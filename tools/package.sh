@@ -54,7 +54,7 @@ rm -rf "$room/dist" "$room/whole"
 flags=()
 for flag; do flags+=(--config-settings "cmake.define.${flag#-D}"); done
 $python -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps "${flags[@]}" --wheel-dir "$room/dist" tools/package
-mapfile -t programs < <(find "$room/cmake/bin" -name strata -o -name strata-access -o -name libstrata_capture.so)
+mapfile -t programs < <(find "$room/cmake/bin" -name strata -o -name strata-access -o -name 'libstrata_*.so')
 glibc=$(tools/package/glibc.py "${programs[@]}")
 $python -m wheel tags --remove --platform-tag "manylinux_${glibc/./_}_$(uname -m)" "$room"/dist/*.whl >/dev/null
 

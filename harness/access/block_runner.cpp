@@ -373,6 +373,11 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
         hide_results(warp, step, open, cause);
         ++path.step;
         break;
+      case StepKind::match:
+        if (mask != 0) match(warp, step, mask);
+        hide_results(warp, step, open, cause);
+        ++path.step;
+        break;
       case StepKind::shuffle:
         if (mask != 0) shuffle(warp, step, mask);
         hide_results(warp, step, open, cause);
@@ -676,15 +681,20 @@ void BlockRunner::come_together(Warp& warp, const Step& step, std::uint32_t mask
   warp.is_apart = true;
 }
 
+BlockRunner::Members BlockRunner::members_of(const Warp& warp, std::uint32_t slot,
+                                             std::uint32_t mask) {
+  const auto first = static_cast<unsigned>(std::countr_zero(mask));
+  const auto named = static_cast<std::uint32_t>(warp.state.value(slot)[first]);
+  const std::uint32_t participants = named & warp.live;
+  return {participants, (participants & ~mask) == 0 &&
+                            ((warp.maybe | warp.on_detour) & named) == 0 &&
+                            (warp.state.unknown[slot] & mask) == 0};
+}
+
 void BlockRunner::vote(Warp& warp, const Step& step, std::uint32_t mask) {
   WarpState& state = warp.state;
   const auto& source = state.predicates[step.from_predicate];
-  const auto first = static_cast<unsigned>(std::countr_zero(mask));
-  const auto members = static_cast<std::uint32_t>(state.value(step.from[0])[first]);
-  const bool members_known = (state.unknown[step.from[0]] & mask) == 0;
-  const std::uint32_t participants = members & warp.live;
-  const bool all_here = (participants & ~mask) == 0 &&
-                        ((warp.maybe | warp.on_detour) & members) == 0 && members_known;
+  const auto [participants, all_here] = members_of(warp, step.from[0], mask);
   const std::uint32_t bits = (step.from_negated ? ~source.bits : source.bits) & participants;
   const bool is_known = all_here && (source.unknown & participants) == 0;
   const std::uint32_t cause =
@@ -732,12 +742,7 @@ void BlockRunner::give_vote(Warp& warp, const Step& step, std::uint32_t mask) co
 
 void BlockRunner::reduce(Warp& warp, const Step& step, std::uint32_t mask) {
   WarpState& state = warp.state;
-  const auto first = static_cast<unsigned>(std::countr_zero(mask));
-  const auto members = static_cast<std::uint32_t>(state.value(step.from[1])[first]);
-  const std::uint32_t participants = members & warp.live;
-  const bool all_here = (participants & ~mask) == 0 &&
-                        ((warp.maybe | warp.on_detour) & members) == 0 &&
-                        (state.unknown[step.from[1]] & mask) == 0;
+  const auto [participants, all_here] = members_of(warp, step.from[1], mask);
   const std::uint32_t hidden = state.unknown[step.from[0]] & participants;
   const std::uint32_t cause = hidden != 0 ? state.cause[step.from[0]] : step.instruction;
   if (participants == 0) return hide_results(warp, step, mask, cause);
@@ -751,6 +756,34 @@ void BlockRunner::reduce(Warp& warp, const Step& step, std::uint32_t mask) {
   for_lanes(mask, [&](unsigned lane) { state.value(step.to[0])[lane] = result; });
   state.unknown[step.to[0]] &= ~mask;
   if (!all_here || hidden != 0) hide_results(warp, step, mask, cause);
+}
+
+void BlockRunner::match(Warp& warp, const Step& step, std::uint32_t mask) {
+  WarpState& state = warp.state;
+  const Members members = members_of(warp, step.from[1], mask);
+  const std::uint32_t hidden = state.unknown[step.from[0]] & members.lanes;
+  const std::uint64_t* const values = state.value(step.from[0]);
+  std::array<std::uint32_t, lanes> equal{};
+  for_lanes(members.lanes, [&](unsigned lane) {
+    for_lanes(members.lanes, [&](unsigned other) {
+      if (values[other] == values[lane]) equal.at(lane) |= lane_bit(other);
+    });
+  });
+  const bool are_all = std::ranges::count(equal, members.lanes) == std::popcount(members.lanes);
+  const bool is_all = step.extra != 0;
+  if (step.to[0] != no_slot) {
+    for_lanes(mask, [&](unsigned lane) {
+      state.value(step.to[0])[lane] = is_all && !are_all ? 0 : equal.at(lane);
+    });
+    state.unknown[step.to[0]] &= ~mask;
+  }
+  if (step.to_predicate != no_slot) {
+    auto& to = state.predicates[step.to_predicate];
+    to.unknown &= ~mask;
+    to.bits = (to.bits & ~mask) | (are_all ? mask : 0U);
+  }
+  const std::uint32_t cause = hidden != 0 ? state.cause[step.from[0]] : step.instruction;
+  if (!members.are_here || hidden != 0) hide_results(warp, step, mask, cause);
 }
 
 void BlockRunner::shuffle(Warp& warp, const Step& step, std::uint32_t mask) {
@@ -1252,12 +1285,14 @@ void BlockRunner::store_values(Warp& warp, const Step& step, const MemoryStep& m
   const WarpState& state = warp.state;
   ++stores_;
   const bool follows_global = contents_.written != nullptr;
-  for_lanes((asking.mask | asking.open) & ~asking.hidden, [&](unsigned lane) {
+  for_lanes(asking.mask | asking.open, [&](unsigned lane) {
     const std::uint32_t bit = lane_bit(lane);
     const Spot spot = spot_of(memory, lane);
     if ((asking.mask & bit) == 0)
       return hide_bytes(warp, spot.space, lane, spot.address, memory.width());
-    const bool is_sure = ((asking.open | warp.maybe) & bit) == 0;
+    const bool is_hidden = (asking.hidden & bit) != 0;
+    if (is_hidden && spot.space != Space::global) return;  // all of it is unknown afterwards
+    const bool is_sure = !is_hidden && ((asking.open | warp.maybe) & bit) == 0;
     for (unsigned e = 0; e < memory.elements; ++e) {
       const std::uint32_t from = step.from.at(e);
       const std::uint64_t bits = from == no_slot ? 0 : state.value(from)[lane];
@@ -1334,6 +1369,7 @@ bool BlockRunner::combine_read(Warp& warp, const Step& step, Spot spot, unsigned
   const bool is_given = buffer->fill.kind != Fill::Kind::unknown;
   before = is_given ? buffer->fill.read(spot.address - buffer->address, bytes)
                     : arbitrary_value(contents_.seed, spot.address, bytes, memory.is_real);
+  read_[which] = read_[which] || step.to[0] != no_slot;
   if (!contents_.is_followed[which]) return false;
   return contents_.written->peek(spot.address, bytes, is_given, before);
 }

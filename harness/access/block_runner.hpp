@@ -183,7 +183,14 @@ class BlockRunner {
   void come_together(Warp& warp, const Step& step, std::uint32_t mask, std::uint32_t open);
   void vote_of_block(const Warp& warp, const Step& step, std::uint32_t mask);
   void give_vote(Warp& warp, const Step& step, std::uint32_t mask) const;
+  /// The lanes that an exchange names, and whether they certainly reach it together.
+  struct Members {
+    std::uint32_t lanes = 0;
+    bool are_here = false;
+  };
+  [[nodiscard]] static Members members_of(const Warp& warp, std::uint32_t slot, std::uint32_t mask);
   static void vote(Warp& warp, const Step& step, std::uint32_t mask);
+  static void match(Warp& warp, const Step& step, std::uint32_t mask);
   static void reduce(Warp& warp, const Step& step, std::uint32_t mask);
   static void shuffle(Warp& warp, const Step& step, std::uint32_t mask);
 

@@ -356,7 +356,7 @@ class Evaluator {
       try {
         Evaluation evaluation = run_blocks(contents, found);
         if (written.pages() > most_pages || round > most_rounds) found.contents_are_lost = true;
-        if (learn(contents, found, written.found_contested())) continue;
+        if (learn(contents, found, written.found_contested(), seed == options_.seed)) continue;
         finish(evaluation, found);
         return evaluation;
       } catch (const OverBudget&) {
@@ -392,15 +392,27 @@ class Evaluator {
   };
 
   /// Updates what is known of the contents; true if the launch must run again because of that.
-  [[nodiscard]] bool learn(Contents& contents, const Findings& found, bool is_contested) const {
-    bool again = is_contested;
+  /// Contents that depend on an order are those of the blocks one after the other if `in_order`,
+  /// else those at the start: a range then has both.
+  [[nodiscard]] bool learn(Contents& contents, const Findings& found, bool is_contested,
+                           bool in_order) const {
+    in_order = in_order && plan_.blocks.empty() && !found.contents_are_lost;
+    bool again = false;
     for (std::size_t b = 0; b < found.read.size(); ++b) {
-      if (!found.read[b] || !contents.is_trusted[b]) continue;
+      // An order matters only to contents that are known otherwise.
+      again = again || (is_contested && contents.is_trusted[b] && contents.is_followed[b]);
+      if (!found.read[b]) continue;
+      if (!contents.is_trusted[b]) {
+        again = again || (contents.is_followed[b] && !in_order);
+        contents.is_followed[b] = contents.is_followed[b] && in_order;
+        continue;
+      }
       const bool mixes = found.written[b] && !contents.is_followed[b];
       const bool is_lost = found.hidden[b] || (mixes && !plan_.blocks.empty()) ||
                            (contents.is_followed[b] && found.contents_are_lost);
       if (is_lost) {
-        contents.is_trusted[b] = contents.is_followed[b] = false;
+        contents.is_trusted[b] = false;
+        contents.is_followed[b] = in_order;
         again = true;
       } else if (mixes) {
         contents.is_followed[b] = again = true;

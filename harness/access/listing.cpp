@@ -4,14 +4,10 @@
 #include "harness/access/inline_calls.hpp"
 #include "harness/access/kernel_forms.hpp"
 #include "harness/access/operands.hpp"
-#include "harness/base/text.hpp"
+#include "harness/base/demangle.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <cstdlib>
-#include <cxxabi.h>
-#include <memory>
 #include <utility>
 
 namespace strata::access {
@@ -91,24 +87,8 @@ std::vector<Place> places_of(const ptx::Module& module, const ptx::Kernel& kerne
 }  // namespace
 
 std::string readable(std::string_view name) {
-  // A mangled name may refer to parts of itself, and those to others: its expansion can double with
-  // every few letters.
-  constexpr std::size_t longest = 4096;
   constexpr int most_references = 32;
-  int references = 0;
-  for (std::size_t at = 0; at + 1 < name.size(); ++at) {
-    const auto next = static_cast<unsigned char>(name[at + 1]);
-    const bool refers =
-        (name[at] == 'S' || name[at] == 'T') && (std::isdigit(next) != 0 || next == '_');
-    references += refers ? 1 : 0;
-  }
-  if (!name.starts_with("_Z") || name.size() > longest || references > most_references) {
-    return one_line(name);
-  }
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> made{
-      abi::__cxa_demangle(std::string{name}.c_str(), nullptr, nullptr, &status), &std::free};
-  return one_line(status == 0 && made ? std::string_view{made.get()} : name);
+  return demangled(name, most_references);
 }
 
 std::string opcode_text(const ptx::Instruction& instruction) {

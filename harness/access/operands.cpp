@@ -118,6 +118,7 @@ Role role_of(const Instruction& one) {
   }
   if (one.opcode == "vote" && one.operands.size() == 3) return Role::vote;
   if (one.opcode == "redux" && one.operands.size() == 3 && !one.has("f32")) return Role::reduce;
+  if (one.opcode == "match" && one.operands.size() >= 3) return Role::match;
   if (one.opcode == "shfl" && one.has("sync") && one.has("b32") && one.operands.size() >= 5) {
     return Role::shuffle;
   }
@@ -153,6 +154,8 @@ unsigned results_of(const Instruction& one) {
       return 1;
     case Role::matrix:
       return one.opcode == "ldmatrix" ? 1 : 0;
+    case Role::match:
+      return one.operands.size() >= 4 ? 2 : 1;
     case Role::shuffle:
       return one.operands.size() >= 6 ? 2 : 1;
     case Role::plain: {

@@ -26,6 +26,7 @@ enum class Role : std::uint8_t {
   warp_sync,  ///< bar.warp.sync
   vote,
   reduce,  ///< redux with 32 bits
+  match,
   shuffle,
   activemask,
   nothing,     ///< fences and hints

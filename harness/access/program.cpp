@@ -168,9 +168,11 @@ class Slice {
     return true;
   }
 
-  /// For a load, also the stores that may have written its value.
+  /// For a load or an atomic, also the stores that may have written its value.
   void need_value(std::uint32_t i) {
-    if (!need_moved(i) || roles_[i] != Role::load) return;
+    const bool is_new = need_moved(i);
+    const bool reads = (is_new && roles_[i] == Role::load) || roles_[i] == Role::atomic;
+    if (!reads) return;
     const Space space = kernel_.instructions[i].space();
     const bool generic = space == Space::generic;
     if (space == Space::shared || generic) pass_through(Space::shared, needs_shared);
@@ -552,6 +554,8 @@ class Compiler {
         return vote(i);
       case Role::reduce:
         return reduce(i);
+      case Role::match:
+        return match(i);
       case Role::shuffle:
         return shuffle(i);
       case Role::activemask: {
@@ -597,6 +601,21 @@ class Compiler {
     step.to[0] = to;
     step.from = {from, members, no_slot, no_slot, no_slot, no_slot, no_slot, no_slot};
     step.extra = static_cast<std::uint64_t>(by);
+  }
+
+  void match(std::uint32_t i) {
+    const Instruction& one = kernel_.instructions[i];
+    const std::size_t second = one.operands.size() >= 4 ? 1 : 0;
+    const std::uint32_t to = value_result(one.operands[0]);
+    const std::uint32_t to_predicate = second == 1 ? predicate_result(one.operands[1]) : no_slot;
+    const std::uint32_t from = slot_of(one.operands[second + 1], one.type(), i);
+    const std::uint32_t members = slot_of(one.operands[second + 2], Type::b32, i);
+    Step& step = add(i, StepKind::match);
+    step.to[0] = to;
+    step.to_predicate = to_predicate;
+    step.from[0] = from;
+    step.from[1] = members;
+    step.extra = one.has("all") ? 1U : 0U;
   }
 
   [[nodiscard]] bool is_predicate(const Operand& operand) const {

@@ -79,6 +79,7 @@ enum class StepKind : std::uint8_t {
   warp_sync,
   vote,
   reduce,
+  match,
   shuffle,
   activemask,
   hide,  ///< its effect is unknown: its destinations get arbitrary values

@@ -6,6 +6,7 @@
 // FILE", "module FILE" (with PTX), "code FILE" (without), "left out WHY", "failed WHY". It never
 // stops the program and throws nothing into it.
 #include "harness/base/unique_fd.hpp"
+#include "harness/capture/launch_calls.hpp"
 #include "harness/record/capture_file.hpp"
 
 #include <cuda.h>
@@ -62,68 +63,6 @@ struct Driver {
   decltype(&cuKernelGetParamInfo) parameter_of_kernel = nullptr;
 };
 
-/// One launch, whichever function of the driver it came by.
-struct Launched {
-  CUfunction function = nullptr;
-  std::array<unsigned, 3> grid{};
-  std::array<unsigned, 3> block{};
-  std::array<unsigned, 3> cluster{};
-  unsigned shared = 0;
-  CUstream stream = nullptr;
-  void** parameters = nullptr;
-  void** extra = nullptr;
-};
-
-/// Of a call that names its shape argument by argument.
-template <class Params>
-Launched shaped(const Params& of) {
-  return {.function = of.f,
-          .grid = {of.gridDimX, of.gridDimY, of.gridDimZ},
-          .block = {of.blockDimX, of.blockDimY, of.blockDimZ},
-          .cluster = {},
-          .shared = of.sharedMemBytes,
-          .stream = of.hStream,
-          .parameters = of.kernelParams,
-          .extra = nullptr};
-}
-
-std::optional<Launched> launched_of(CUpti_CallbackId id, const void* params) {
-  switch (id) {
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz: {
-      const auto& of = *static_cast<const cuLaunchKernel_params*>(params);
-      Launched made = shaped(of);
-      made.extra = of.extra;
-      return made;
-    }
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
-      return shaped(*static_cast<const cuLaunchCooperativeKernel_params*>(params));
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz: {
-      const auto& of = *static_cast<const cuLaunchKernelEx_params*>(params);
-      if (of.config == nullptr) return std::nullopt;
-      const CUlaunchConfig& how = *of.config;
-      Launched made{.function = of.f,
-                    .grid = {how.gridDimX, how.gridDimY, how.gridDimZ},
-                    .block = {how.blockDimX, how.blockDimY, how.blockDimZ},
-                    .cluster = {},
-                    .shared = how.sharedMemBytes,
-                    .stream = how.hStream,
-                    .parameters = of.kernelParams,
-                    .extra = of.extra};
-      for (unsigned i = 0; i < how.numAttrs; ++i) {
-        if (how.attrs[i].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
-        const auto& cluster = how.attrs[i].value.clusterDim;
-        made.cluster = {cluster.x, cluster.y, cluster.z};
-      }
-      return made;
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
 /// The module that a call loads; null for other calls.
 const void* image_of(CUpti_CallbackId id, const void* params) {
   switch (id) {
@@ -140,16 +79,9 @@ const void* image_of(CUpti_CallbackId id, const void* params) {
   }
 }
 
-constexpr std::array callbacks{CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
-                               CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
-                               CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
-                               CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
-                               CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
-                               CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
-                               CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,
-                               CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,
-                               CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary,
-                               CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData};
+constexpr std::array module_calls{
+    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData, CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary, CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData};
 
 class Capture {
  public:
@@ -165,11 +97,12 @@ class Capture {
                     "the driver is older than 12.4 and does not report a kernel's parameters");
     }
     CUptiResult code = cuptiSubscribe(&subscriber_, &on_callback, this);
-    for (const auto id : callbacks) {
-      if (code == CUPTI_SUCCESS) {
-        code = cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
-      }
-    }
+    const auto enable = [&](CUpti_CallbackId id) {
+      if (code != CUPTI_SUCCESS) return;
+      code = cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
+    };
+    std::ranges::for_each(launch_calls, enable);
+    std::ranges::for_each(module_calls, enable);
     if (code == CUPTI_SUCCESS) return;
     const char* why = nullptr;
     (void)cuptiGetResultString(code, &why);

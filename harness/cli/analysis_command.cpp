@@ -19,11 +19,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The command that calls the analysis package; adds the package to PYTHONPATH: the one installed
-/// with this program, otherwise the one of the sources, otherwise that of the interpreter. This is
-/// STRATA_PYTHON, otherwise the one next to this program, otherwise the environment next to the
-/// sources, otherwise the one on the PATH.
-std::vector<std::string> call_of(const std::vector<std::string>& arguments) {
+/// What to do if the analysis package does not start.
+std::string analysis_mend() {
+  const std::string needed = source_folder().empty()
+                                 ? "install the packages of share/strata/requirements.lock"
+                                 : "run `make setup` to install what it needs";
+  return needed + ", or set STRATA_PYTHON to a Python that has them";
+}
+
+}  // namespace
+
+std::vector<std::string> analysis_call(const std::vector<std::string>& arguments) {
   const auto is_there = [](const fs::path& path) {
     std::error_code ignored;
     return fs::exists(path, ignored);
@@ -48,22 +54,14 @@ std::vector<std::string> call_of(const std::vector<std::string>& arguments) {
   return words;
 }
 
-/// What to do if the analysis package does not start.
-std::string analysis_mend() {
-  const std::string needed = source_folder().empty()
-                                 ? "install the packages of share/strata/requirements.lock"
-                                 : "run `make setup` to install what it needs";
-  return needed + ", or set STRATA_PYTHON to a Python that has them";
-}
-
-}  // namespace
-
 void add_analysis(Command app) {
-  constexpr std::array<std::pair<const char*, const char*>, 9> forwarded{
+  constexpr std::array<std::pair<const char*, const char*>, 11> forwarded{
       {{"report", "figures, tables and one HTML page of a run"},
        {"roofline", "kernels under the ceilings that the run measured"},
        {"compare", "what changed between runs; differences between devices"},
        {"summary", "the most important results of a run"},
+       {"ask", "numbers of a device, for a question in words: h200 l2 latency"},
+       {"map", "groups of SMs and L2 lines that are near each other, and how runs differ in them"},
        {"fleet", "outliers among the GPUs of many runs; fleet add DATASET keeps runs"},
        {"validate", "check a run folder against its schema"},
        {"export", "convert a run to Google Benchmark's or pyperf's JSON, Parquet or CSV"},
@@ -75,7 +73,7 @@ void add_analysis(Command app) {
     sub.on_run([sub, command = std::string{name}] {
       auto arguments = sub.remaining();
       arguments.insert(arguments.begin(), command);
-      auto words = call_of(arguments);
+      auto words = analysis_call(arguments);
       (void)::execvp(words[0].c_str(), argument_vector(words).data());
       throw UsageError{
           fmt::format("cannot start {}: {}; {}", words[0], std::strerror(errno), analysis_mend())};

@@ -42,6 +42,12 @@ void add_ladder(Command app);
 void print_ladder(const std::string& suite);
 /// The subcommands of `python -m strata`, which replaces this process.
 void add_analysis(Command app);
+/// The command that calls the analysis package; adds the package to PYTHONPATH: the one installed
+/// with this program, otherwise the one of the sources, otherwise that of the interpreter. This is
+/// STRATA_PYTHON, otherwise the one next to this program, otherwise the environment next to the
+/// sources, otherwise the one on the PATH.
+[[nodiscard]] std::vector<std::string> analysis_call(const std::vector<std::string>& arguments);
+void add_profile(Command app, int& status, const std::vector<std::string>& command);
 
 /// The options that select the compiler of CUDA sources.
 template <class Tools>

@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
     add_neighbours(app, status);
     add_fstat(app, status);
     add_ladder(app);
+    add_profile(app, status, command);
     add_analysis(app);
   });
 }

@@ -202,9 +202,15 @@ class CudaDevice final : public Device {
 
   void end_case() override {
     range_.reset();
+    if (!poison_.empty()) return;  // nothing runs, and a call would create another context
     // Work that the case left running belongs to it, including its error.
     remember(cudaDeviceSynchronize());
     remember(cudaGetLastError());
+  }
+
+  void release() override {
+    cuda_check(cudaDeviceReset());
+    poison_ = "the context was destroyed to measure the device without one";
   }
 
   [[nodiscard]] std::string poisoned() override { return poison_; }

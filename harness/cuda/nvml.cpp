@@ -95,6 +95,11 @@ struct Library {
         {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"},
         device);
   }
+  [[nodiscard]] std::optional<double> joules(Handle device) const {
+    const auto millijoules =
+        query<unsigned long long>({"nvmlDeviceGetTotalEnergyConsumption"}, device);
+    return millijoules ? std::optional{static_cast<double>(*millijoules) * 1e-3} : std::nullopt;
+  }
   /// The current mode of a pair of current and pending.
   [[nodiscard]] std::optional<unsigned> mode(const char* name, Handle device) const {
     unsigned current = 0;
@@ -222,7 +227,9 @@ NvmlReading NvmlDevice::reading() const {
   return {.sm_hertz = sm_clock(),
           .watts = watts(nvml.power_now(device_)),
           .mean_watts = watts(nvml.query<unsigned>({"nvmlDeviceGetPowerUsage"}, device_)),
-          .reasons = nvml.reasons(device_)};
+          .reasons = nvml.reasons(device_),
+          .joules = nvml.joules(device_),
+          .celsius = nvml.query<unsigned>({"nvmlDeviceGetTemperature"}, device_, sensor_gpu)};
 }
 
 Facts NvmlDevice::violations() const {

@@ -24,6 +24,8 @@ struct NvmlReading {
   std::optional<double> watts;           ///< present power draw
   std::optional<double> mean_watts;      ///< mean of the last second; since Ampere, except GA100
   std::optional<std::uint64_t> reasons;  ///< for a lower clock: the unmodified mask
+  std::optional<double> joules;          ///< since the driver was loaded, in steps of about 0.1 s
+  std::optional<double> celsius;         ///< of the chip
 };
 
 /// "8-4-4-4-12" hexadecimal digits, as NVML writes them after "GPU-" or "MIG-".

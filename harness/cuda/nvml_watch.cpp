@@ -6,7 +6,13 @@
 namespace strata {
 
 NvmlWatch::NvmlWatch(const NvmlDevice& device, std::chrono::milliseconds pause)
-    : device_{device}, thread_{[this, pause](const std::stop_token& stop) {
+    : NvmlWatch{device.absence().empty()
+                    ? std::function<NvmlReading()>{[&device] { return device.reading(); }}
+                    : nullptr,
+                pause} {}
+
+NvmlWatch::NvmlWatch(std::function<NvmlReading()> read, std::chrono::milliseconds pause)
+    : read_{std::move(read)}, thread_{[this, pause](const std::stop_token& stop) {
         read_until(stop, pause);
       }} {}
 
@@ -15,11 +21,11 @@ double NvmlWatch::seconds() const {
 }
 
 void NvmlWatch::read_until(const std::stop_token& stop, std::chrono::milliseconds pause) {
-  if (!device_.absence().empty()) return;
+  if (!read_) return;
   try {
     std::unique_lock lock{mutex_};
     do {
-      readings_.push_back({.seconds = seconds(), .reading = device_.reading()});
+      readings_.push_back({.seconds = seconds(), .reading = read_()});
     } while (!woken_.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); }));
   } catch (const std::exception&) {
     // No memory for another reading: the existing ones are kept.

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -22,6 +23,8 @@ class NvmlWatch {
   /// Reads at once and then repeatedly, with that pause between two readings. `device` must outlive
   /// the watch.
   NvmlWatch(const NvmlDevice& device, std::chrono::milliseconds pause);
+  /// The same of another meter; never if `read` is empty.
+  NvmlWatch(std::function<NvmlReading()> read, std::chrono::milliseconds pause);
 
   [[nodiscard]] double seconds() const;  ///< since it began
   /// Ends the watch and returns the readings in order; none for a device unknown to NVML.
@@ -31,7 +34,7 @@ class NvmlWatch {
   using Clock = std::chrono::steady_clock;
   void read_until(const std::stop_token& stop, std::chrono::milliseconds pause);
 
-  const NvmlDevice& device_;
+  std::function<NvmlReading()> read_;
   Clock::time_point began_ = Clock::now();
   std::mutex mutex_;
   std::condition_variable_any woken_;

@@ -431,7 +431,11 @@ void judge_counts(Session& session, const CountPlan& plan, const Counted& counte
     if (plan.rows == LoadRows::per_load) report_single_loads(rows, plan, net);
     if (plan.rows == LoadRows::per_request) report_requests(rows, plan, net);
     model = model_gate(*plan.loads, net);
-    if (plan.sms_of_line > 0) level = merged_level_gate(net, plan.sms_of_line);
+    if (plan.sms_of_line > 0) {
+      rows.counted("l2_sectors_per_missed_sector", "1",
+                   net.l2_sectors / (net.sectors - net.l1_hit_sectors));
+      level = merged_level_gate(net, plan.sms_of_line);
+    }
     if (plan.any_level) level = level_found(*plan.loads, net, plan.past_l1);
     if (plan.served_by) level = level_gate(*plan.served_by, *plan.loads, net);
     if (plan.rows == LoadRows::per_read) {

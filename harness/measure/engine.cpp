@@ -361,6 +361,57 @@ void judge_launches(Session& session, const Machine& machine, const Experiment& 
   if (!experiment.slopes.empty()) session.fact("window", experiment.slopes.back().window.name);
 }
 
+/// Of a row, with units of work that take `seconds` in all.
+double rate_of(const Experiment& experiment, Sample sample, const std::string& quantity,
+               double seconds) {
+  if (experiment.slopes.empty()) {
+    for (double& number : sample.numbers)
+      number = seconds;
+  } else {
+    Seen& seen = sample.slopes.back();
+    seen.seconds = seconds / experiment.slopes.back().lengths.full.work;
+    seen.full_seconds = seconds;
+  }
+  for (const Row& row : experiment.rows) {
+    if (row.quantity == quantity && row.unit.ends_with("/s")) return row.value(sample);
+  }
+  throw std::logic_error{"the experiment has no rate " + quantity};
+}
+
+/// Repeats the last slope's long launch, which only reads or writes the same again, or whole
+/// observations. Launches are verified before and after.
+void repeat(Session& session, Machine& machine, Experiment& experiment) {
+  constexpr double turn_seconds = 0.05;  // the wait after each turn is a thousandth of it
+  Launches launches{machine, experiment, {}};
+  launches.decide_lengths();
+  launches.prepare();
+  const Sample first = launches.observe();
+  Repeated repeated{.rate = [&](const std::string& quantity, double seconds) {
+    return rate_of(experiment, first, quantity, seconds);
+  }};
+  if (experiment.slopes.empty()) {
+    repeated.turn = [&] {
+      launches.prepare();
+      return experiment.observe().at(0);
+    };
+  } else {
+    const Slope& slope = experiment.slopes.back();
+    repeated.repetitions =
+        std::max(1.0, std::round(turn_seconds / first.slopes.back().full_seconds));
+    repeated.turn = [&, call = launches.call_of(slope.lengths.full)] {
+      const auto work = [&] {
+        for (double i = 0; i < repeated.repetitions; ++i)
+          slope.launch(call);
+      };
+      return machine.time(work, /*held=*/false);
+    };
+  }
+  session.steady()->watch(repeated);
+  launches.prepare();
+  (void)launches.observe();
+  judge_launches(session, machine, experiment);
+}
+
 }  // namespace
 
 Launched launch_once(Machine& machine, const Slope& slope, const Call& call, Tally& tally) {
@@ -446,6 +497,10 @@ void measure(Session& session, Machine& machine, Experiment& experiment) {
       if (experiment.prepare) experiment.prepare();
       machine.land();  // work that the preparation queued is not part of the sample
     });
+    return;
+  }
+  if (session.steady() != nullptr) {
+    repeat(session, machine, experiment);
     return;
   }
   Plan plan = session.plan();

@@ -8,7 +8,10 @@
 #include "harness/record/gates.hpp"
 #include "harness/record/measurement.hpp"
 
+#include <algorithm>
 #include <any>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -48,12 +51,27 @@ class Cache {
   std::any held_;
 };
 
-/// Whether a case is counted or traced now; if not, the detail of its level gate.
+/// Work that is repeated back to back.
+struct Repeated {
+  std::function<double()> turn;  ///< runs `repetitions` and waits: their seconds by the outer timer
+  double repetitions = 1;        ///< of a turn
+  /// The row `quantity`, a rate, if a repetition takes `seconds`. Throws std::logic_error if the
+  /// experiment has none.
+  std::function<double(const std::string& quantity, double seconds)> rate;
+};
+/// Replaces the timing of a case: its work is repeated, on a part of the SMs.
+struct Steady {
+  double sm_share = 1;
+  std::function<void(const Repeated&)> watch;  ///< calls turn() as often as it wants
+};
+
+/// Whether a case is counted, traced or repeated now; if not, the detail of its level gate.
 struct Counting {
   CounterSource* source = nullptr;  ///< null: the case is timed, or traced
   std::string note = "counters were not requested";
   Tracer* tracer = nullptr;              ///< null: the case is timed, or counted
   std::vector<double> timed_steps = {};  ///< seconds per step of each visit, when tracing
+  const Steady* steady = nullptr;        ///< null: its work is not repeated
 };
 
 /// All that a benchmark may access. It prints nothing and keeps no globals.
@@ -65,8 +83,13 @@ class Session {
 
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] Device& device() { return device_; }
-  /// Throws Skipped naming a fact that the device does not report.
-  [[nodiscard]] GpuFacts gpu() { return gpu_facts(device_.identity().facts); }
+  /// With the SMs that may work. Throws Skipped naming a fact that the device does not report.
+  [[nodiscard]] GpuFacts gpu() {
+    GpuFacts facts = gpu_facts(device_.identity().facts);
+    if (steady() == nullptr) return facts;
+    facts.sms = static_cast<unsigned>(std::max(1.0, std::round(facts.sms * steady()->sm_share)));
+    return facts;
+  }
   [[nodiscard]] Cache& cache() { return cache_; }
 
   /// Null while the case is timed. Otherwise the benchmark does its work under this source and
@@ -74,6 +97,8 @@ class Session {
   [[nodiscard]] CounterSource* counters() const { return counting_.source; }
   /// Null unless the case is traced.
   [[nodiscard]] Tracer* tracer() const { return counting_.tracer; }
+  /// Null unless the work of the case is repeated.
+  [[nodiscard]] const Steady* steady() const { return counting_.steady; }
   /// Seconds per timed step of the traced case, visit by visit; empty if unknown.
   [[nodiscard]] const std::vector<double>& timed_steps() const { return counting_.timed_steps; }
   /// The counts of the case come later: its present results are dropped, and it is run again then.

@@ -41,6 +41,8 @@ class Device {
   /// Opens a named range for profilers and resets shared state (persisting L2) to its default.
   virtual void begin_case(const std::string& id) = 0;
   virtual void end_case() = 0;
+  /// Destroys this process's context on the device; poisoned() then gives that as the reason.
+  virtual void release() {}
   /// Why this process can no longer use the device (a sticky error); empty if it can.
   [[nodiscard]] virtual std::string poisoned() = 0;
 };

@@ -250,4 +250,20 @@ Gate occupancy_gate(std::optional<double> active_warps, double declared) {
                       !held && one_wave ? ": some warps ended before others" : "")};
 }
 
+Gate energy_integral_gate(double counter_watts, std::optional<double> integral_watts) {
+  if (!integral_watts) return {"energy_integral", Verdict::unverified, "power was not read"};
+  const double off = *integral_watts / counter_watts - 1;
+  return {"energy_integral", passed_if(std::abs(off) <= energy_integral_bound),
+          fmt::format("{:.5g} W by the energy counter, {:.5g} W by the integral of power readings: "
+                      "{:+.2f} % (bound {:g} %); both may come from one sensor",
+                      counter_watts, *integral_watts, 100 * off, 100 * energy_integral_bound)};
+}
+
+Gate temperature_gate(std::optional<double> change_celsius) {
+  if (!change_celsius) return {"temperature", Verdict::unverified, "it was not read"};
+  return {"temperature", passed_if(std::abs(*change_celsius) <= temperature_bound),
+          fmt::format("changed by {:+.0f} degrees Celsius (bound {:g})", *change_celsius,
+                      temperature_bound.value)};
+}
+
 }  // namespace strata

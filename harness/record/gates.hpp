@@ -180,9 +180,23 @@ inline constexpr CheckBound brief_phases_bound{
 inline constexpr CheckBound tests_bound{
     "tests", 0.01, "within 0.0024 % in 72 cases: H200, default run of d153f73"};
 
+inline constexpr CheckBound energy_integral_bound{
+    "energy_integral", 0.02, "a tenth of the smallest difference between prices of two levels"};
+/// `energy_integral`: the mean power by the energy counter and by the integral of power readings
+/// agree within `energy_integral_bound`. Both may come from one sensor. Unverified without
+/// readings.
+[[nodiscard]] Gate energy_integral_gate(double counter_watts, std::optional<double> integral_watts);
+
+inline constexpr CheckBound temperature_bound{
+    "temperature", 3, "degrees Celsius; leakage grows by about half a per cent with each"};
+/// `temperature`: the chip's temperature changed by at most `temperature_bound` while its power was
+/// measured. Unverified without readings.
+[[nodiscard]] Gate temperature_gate(std::optional<double> change_celsius);
+
 inline constexpr std::array check_bounds{
-    timer_bound,     clock_bound,     level_bound,        overlap_bound, serial_bound, whole_bound,
-    waited_bound,    preempted_bound, driver_clock_bound, limit_slack,   little_bound, linear_bound,
-    occupancy_bound, phases_bound,    brief_phases_bound, tests_bound};
+    timer_bound,  clock_bound,           level_bound,      overlap_bound,      serial_bound,
+    whole_bound,  waited_bound,          preempted_bound,  driver_clock_bound, limit_slack,
+    little_bound, linear_bound,          occupancy_bound,  phases_bound,       brief_phases_bound,
+    tests_bound,  energy_integral_bound, temperature_bound};
 
 }  // namespace strata

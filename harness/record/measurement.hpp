@@ -27,7 +27,8 @@ constexpr auto words_of(Verdict /*unused*/) {
 }
 
 /// One check of one case: "result", "timer", "level", "model", "clock", "driver_clock", "code",
-/// "placement", "limit", "little", "occupancy", "preempted", "repeat" or "noise".
+/// "placement", "limit", "little", "occupancy", "preempted", "repeat", "energy_integral",
+/// "temperature" or "noise".
 struct Gate {
   std::string name;
   Verdict verdict = Verdict::unverified;

@@ -76,19 +76,23 @@ bool AgreementSide::has(const Params& of) const {
   });
 }
 
-std::optional<double> AgreementSide::value(std::span<const CaseRecord> records) const {
+AgreementSide::Value AgreementSide::value(std::span<const CaseRecord> records) const {
   std::vector<double> values;
+  std::string reasons;
   for (const CaseRecord& record : records) {
     if (record.which.benchmark != benchmark || !has(record.which.params)) continue;
     for (const Measurement& row : record.measurements) {
-      if (row.provenance == Provenance::timed && record.is_valid(row) &&
-          std::ranges::count(quantities, row.quantity) > 0) {
+      if (row.provenance != Provenance::timed || std::ranges::count(quantities, row.quantity) == 0)
+        continue;
+      if (record.is_valid(row)) {
         values.push_back(centre_of(row.samples, row.visits).value);
+      } else {
+        reasons = ": " + record.reasons(row);
       }
     }
   }
-  if (values.empty()) return std::nullopt;
-  return combined(pick, values);
+  if (values.empty()) return {{}, "no valid row of " + benchmark + reasons};
+  return {combined(pick, values), {}};
 }
 
 SweepEntry AgreementSide::entry(std::span<const Enrolled> known) const {
@@ -132,14 +136,14 @@ Judge sides_agree(const AgreementPair& pair) {
   return [=](std::span<const CaseRecord> records) -> Shown {
     const auto first = pair.first.value(records);
     const auto second = pair.second.value(records);
-    for (const auto& [value, side] :
-         {std::pair{first, &pair.first}, std::pair{second, &pair.second}}) {
-      if (!value) return {Proof::unproved, "no valid row of " + side->benchmark};
+    for (const AgreementSide::Value& side : {first, second}) {
+      if (!side.number) return {Proof::unproved, side.why_not};
     }
-    const double difference = *second / *first - 1;
-    return {std::abs(difference) <= pair.tolerance ? Proof::held : Proof::failed,
-            fmt::format("{:.5g} by {}, {:.5g} by {}: {:+.1f} %", *first, pair.first.benchmark,
-                        *second, pair.second.benchmark, 100 * difference)};
+    const double difference = *second.number / *first.number - 1;
+    return {
+        std::abs(difference) <= pair.tolerance ? Proof::held : Proof::failed,
+        fmt::format("{:.5g} by {}, {:.5g} by {}: {:+.1f} %", *first.number, pair.first.benchmark,
+                    *second.number, pair.second.benchmark, 100 * difference)};
   };
 }
 

@@ -23,9 +23,14 @@ struct AgreementSide {
   std::vector<std::string> quantities;
   std::vector<std::pair<std::string, std::string>> cases;  ///< axis values that selftest measures
 
+  struct Value {
+    std::optional<double> number;
+    std::string why_not;  ///< without a number
+  };
+
   [[nodiscard]] bool has(const Params& of) const;
-  /// Of the valid timed rows; empty without one.
-  [[nodiscard]] std::optional<double> value(std::span<const CaseRecord> records) const;
+  /// Of the valid timed rows.
+  [[nodiscard]] Value value(std::span<const CaseRecord> records) const;
   /// The cases of the selftest. Axes that neither column names have their default values.
   [[nodiscard]] SweepEntry entry(std::span<const Enrolled> known) const;
 };

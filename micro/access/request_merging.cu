@@ -72,13 +72,6 @@ Row row(const char* quantity, Cell cell) {
           of_slope([cell](const Seen& seen) { return seen.inside.cells[cell]; })};
 }
 
-/// The share of the sectors missed by L1 that was requested from L2.
-void add_share(Session& session, const Counted& counted) {
-  const LoadCounts net = load_counts(counted.whole) - load_counts(counted.overhead);
-  session.add({"l2_sectors_per_missed_sector", "1", Provenance::counted, "cupti_net",
-               std::vector{net.l2_sectors / (net.sectors - net.l1_hit_sectors)}});
-}
-
 Benchmark declare() {
   return {.suite = "micro",
           .name = "request_merging",
@@ -133,8 +126,7 @@ Experiment describe(const Params& params, const GpuFacts& gpu) {
       CountPlan{.length = experiment.slopes[0].lengths.full,
                 .loads = LoadPrediction{.requests = loads, .sectors = sectors_of_line * loads},
                 .rows = LoadRows::none,
-                .sms_of_line = sms,
-                .more = add_share};
+                .sms_of_line = sms};
   experiment.facts = [delay = number_of<std::int64_t>(params, "delay")](const Experiment&) {
     return Facts{{"rounds", std::int64_t{rounds}}, {"delay", delay}};
   };

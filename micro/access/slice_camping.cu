@@ -6,8 +6,8 @@
 // lines, whatever the spacing. If a spacing favoured some slices, these would limit the bandwidth,
 // and the counters of the busiest slice would show it (counter set `slices`).
 //
-// Loads bypass L1 (ld.global.cg). Those in flight together read different lines, because L2 merges
-// requests of several SMs for one line (request_merging).
+// Loads bypass L1 (ld.global.cg). Those of one round read different lines, but SMs that are a round
+// apart can meet at a line, and up to a tenth of the requests is merged (request_merging).
 #include "harness/cuda/benchmark.cuh"
 #include "micro/pattern/particle_chain.hpp"
 
@@ -35,7 +35,10 @@ Benchmark declare() {
                          {"grid_time", "duration of the whole long launch, including start-up"},
                          {"core_clock", "clock of the core during the loads"},
                          {"sectors_per_request", "per warp-load, counted and modelled"},
-                         {"memory_bytes_per_used_byte", "bytes read from memory per wanted byte"}},
+                         {"memory_bytes_per_used_byte", "bytes read from memory per wanted byte"},
+                         {"l2_sectors_per_missed_sector",
+                          "sectors that L2 received over those that missed L1: 1 where nothing is "
+                          "merged"}},
           .seconds_per_case = 0.05};
 }
 
@@ -80,14 +83,14 @@ Experiment describe(const Params& params, const GpuFacts& gpu) {
   experiment.checked = "sums of all warps against the host's";
   experiment.placement = Placement{.cores = gpu.sms, .per_core = warps};
   experiment.unproved = {.gate = "level"};
-  constexpr std::uint32_t counted = 64;
+  constexpr std::uint32_t counted = 256;
   const std::uint64_t loads = counted * loads_of_round;
   experiment.counts =
       CountPlan{.length = {.rounds = counted},
                 .loads = LoadPrediction{.requests = loads, .sectors = loads * warp_lanes},
-                .served_by = ServedBy::l2,
                 .rows = LoadRows::per_request,
-                .used_bytes = static_cast<double>(loads * warp_lanes * sizeof(std::uint32_t))};
+                .used_bytes = static_cast<double>(loads * warp_lanes * sizeof(std::uint32_t)),
+                .sms_of_line = gpu.sms};
   return experiment;
 }
 

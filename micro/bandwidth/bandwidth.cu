@@ -17,6 +17,7 @@ constexpr std::uint32_t most_threads_of_sm = 2048;
 constexpr std::uint32_t registers_of_sm = 65536;
 constexpr std::uint32_t other_registers = 16;  // addresses, counters, sums
 constexpr std::uint32_t word_bytes = 4;
+constexpr Line zeros{.slope = 0, .start = 0};
 
 std::optional<std::string> excludes_host(const Params& params) {
   if (params.at("level") == "shared") return "a CPU has no shared memory";
@@ -177,14 +178,15 @@ std::uint32_t sum_of_block(const Plan& plan, std::uint32_t rounds, std::uint64_t
   std::uint32_t sum = 0;
   const std::uint64_t pass_bytes = std::uint64_t{plan.passes} * plan.shape.tile();
   if (pattern.warp_base == 0 && pattern.span == pass_bytes && rounds % plan.passes == 0) {
-    return rounds / plan.passes * Line{}.sum(region / word_bytes, pattern.span / word_bytes);
+    return rounds / plan.passes *
+           plan.shape.data.sum(region / word_bytes, pattern.span / word_bytes);
   }
   const std::uint32_t bytes = plan.shape.chunk();
   for (std::uint64_t warp = 0; warp < plan.shape.warps(); ++warp) {
     std::uint64_t offset = warp * pattern.warp_step % pattern.span;
     for (std::uint32_t round = 0; round < rounds; ++round) {
-      sum +=
-          Line{}.sum((region + warp * pattern.warp_base + offset) / word_bytes, bytes / word_bytes);
+      sum += plan.shape.data.sum((region + warp * pattern.warp_base + offset) / word_bytes,
+                                 bytes / word_bytes);
       offset += pattern.advance;
       if (offset >= pattern.span) offset -= pattern.span;
     }
@@ -244,7 +246,8 @@ LaunchShape shape_of(const Params& params) {
           .width = number("width"),
           .block_size = number("block_size"),
           .blocks_per_sm = number("blocks_per_sm"),
-          .in_flight = number("in_flight")};
+          .in_flight = number("in_flight"),
+          .data = params.contains("data") ? zeros : Line{}};
 }
 
 Plan plan_for(const LaunchShape& shape, const GpuFacts& gpu) {
@@ -291,7 +294,7 @@ Line written(const Plan& plan, const Length& length, std::uint32_t salt) {
 
 std::uint32_t expected_sum(const Plan& plan, const Length& length) {
   const AddressPattern& pattern = plan.pattern;
-  if (plan.shape.level == Level::dram) return Line{}.sum(0, plan.words(length));
+  if (plan.shape.level == Level::dram) return plan.shape.data.sum(0, plan.words(length));
   if (pattern.block_base == 0) return length.blocks * sum_of_block(plan, length.rounds, 0);
   std::uint32_t sum = 0;
   for (std::uint32_t block = 0; block < length.blocks; ++block)
@@ -628,9 +631,9 @@ StreamLaunches::StreamLaunches(Session& session)
   fill_pool();
 }
 
-void StreamLaunches::fill_pool() {
+void StreamLaunches::fill_pool(const Line& data) {
   if (!std::exchange(pool_.dirty, false)) return;
-  fill(pool_.words.data(), pool_.words.size(), Line{}, machine_.stream().get());
+  fill(pool_.words.data(), pool_.words.size(), data, machine_.stream().get());
 }
 
 /// Adds the launches of the plan, whose blocks it places. Returns the kernel.
@@ -701,7 +704,10 @@ void StreamLaunches::measure(Plan plan) {
     experiment.checks.emplace_back(
         Concurrency{double{1} * shape.in_flight, lone_round(shape), lone_round(single)});
   }
-  fill_pool();
+  const bool usual = shape.data.slope == Line{}.slope;
+  if (!usual) pool_.dirty = true;
+  fill_pool(shape.data);
+  if (!usual) pool_.dirty = true;
   Slope& slope = experiment.slopes.front();
   experiment.kernels = {complete(slope, plan)};
   if (!slope.verify) {

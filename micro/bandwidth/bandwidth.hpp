@@ -61,6 +61,7 @@ struct LaunchShape {
   std::uint32_t blocks_per_sm = 2;  ///< resident
   std::uint32_t in_flight = 4;      ///< accesses to each array in flight per thread
   std::uint32_t waves = 1;          ///< blocks of a long launch per resident block, about
+  LinearWords data = {};            ///< contents of what is read
 
   /// Whether filler keeps further blocks from becoming resident.
   [[nodiscard]] constexpr bool limits_residency() const {
@@ -194,7 +195,7 @@ class StreamLaunches {
   void measure(Plan plan);
 
  private:
-  void fill_pool();
+  void fill_pool(const Line& data = {});
   const void* complete(Slope& slope, Plan& plan);
   double lone_round(LaunchShape shape);
 

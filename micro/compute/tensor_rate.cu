@@ -16,6 +16,7 @@
 #include "micro/compute/tensor_operands.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <memory>
 
 #ifdef __CUDACC__
@@ -415,11 +416,20 @@ struct Loaded {
   }
 };
 
-/// Loads the chip until its clock and its power have settled.
+/// Loads the chip until its clock has settled: two tenths of a second alike, ten at the most.
 void warm(const std::function<Launched(const Length&)>& run, const Length& length) {
-  constexpr double warm_seconds = 0.1;
-  for (double seconds = 0; seconds < warm_seconds;)
-    seconds += run(length).seconds;
+  constexpr double step_seconds = 0.1;
+  constexpr int most_steps = 10;
+  constexpr double alike = 2e-3;
+  double before = 0;
+  for (int step = 0; step < most_steps; ++step) {
+    Launched last = run(length);
+    for (double seconds = last.seconds; seconds < step_seconds; seconds += last.seconds)
+      last = run(length);
+    const double hertz = median_hertz(last);
+    if (std::abs(hertz - before) < alike * hertz) return;
+    before = hertz;
+  }
 }
 
 void run(Session& session) {

@@ -18,7 +18,7 @@
 // lines, whose page was touched before. Since there are few lines, the sweep is repeated for each
 // load.
 #include "harness/cuda/benchmark.cuh"
-#include "micro/latency/l2_split.hpp"
+#include "micro/latency/line_walk.hpp"
 
 #include <cmath>
 #include <limits>
@@ -26,6 +26,7 @@
 
 #ifdef __CUDACC__
 #include "harness/cuda/sweep.cuh"
+#include "micro/latency/line_walk.cuh"
 
 #include <cooperative_groups.h>
 #include <utility>
@@ -35,7 +36,6 @@ namespace strata::l2_partition {
 
 constexpr std::uint32_t lines = 256;
 constexpr std::uint64_t room_bytes = std::uint64_t{16} << 20U;  ///< that the lines span
-constexpr std::uint32_t turn = 4;                               ///< unrolled exchanges
 constexpr std::uint32_t brief_turns = 2;  ///< of each line in the short launch
 constexpr std::uint32_t full_turns = 6;
 constexpr std::uint32_t brief_loads = 2;  ///< of each line, in the short launch of loads
@@ -62,63 +62,7 @@ constexpr std::uint64_t piece = room_bytes / lines;
 
 namespace {
 
-/// The stamps of a launch in the order of their SMs.
-std::vector<std::size_t> by_sm(const Launched& launched) {
-  std::vector<std::size_t> order(launched.stamps.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t i) { return launched.stamps[i].core; });
-  return order;
-}
-
-/// Cycles of a unit of work on the SM with the most.
-double slowest_of(const Launched& brief, const Launched& full) {
-  const auto of_brief = by_sm(brief);
-  const auto of_full = by_sm(full);
-  const auto cycles = [](const Stamp& stamp) {
-    return static_cast<double>(stamp.cycles[1] - stamp.cycles[0]);
-  };
-  double slowest = 0;
-  for (std::size_t i = 0; i < of_full.size(); ++i) {
-    const Stamp& first = brief.stamps[of_brief[i]];
-    const Stamp& second = full.stamps[of_full[i]];
-    if (first.core != second.core) {
-      throw std::runtime_error{"two launches ran on different SMs"};
-    }
-    slowest = std::max(slowest,
-                       (cycles(second) - cycles(first)) / (full.length.work - brief.length.work));
-  }
-  return slowest;
-}
-
-/// Cycles of an access by each SM to each line, in the order of SMs, from two launches matched by
-/// SM.
-Inside read_cells(const Launched& brief, const Launched& full) {
-  const auto of_brief = by_sm(brief);
-  const auto of_full = by_sm(full);
-  const double accesses = (full.length.work - brief.length.work) / lines;
-  Inside seen{.slowest = slowest_of(brief, full), .hertz = median_hertz(full)};
-  for (std::size_t i = 0; i < of_full.size(); ++i) {
-    for (std::size_t line = 0; line < lines; ++line) {
-      const double more =
-          full.cells[of_full[i] * lines + line] - brief.cells[of_brief[i] * lines + line];
-      seen.cells.push_back(more / accesses);
-    }
-  }
-  seen.cycles = median(seen.cells);
-  return seen;
-}
-
-/// The same for exchanges, which are all that the long launch does beyond the short one: the
-/// slowest SM is computed from its cells, so that the outer timer proves them.
-Inside read_exchanges(const Launched& brief, const Launched& full) {
-  Inside seen = read_cells(brief, full);
-  seen.slowest = 0;
-  for (auto row = seen.cells.begin(); row != seen.cells.end(); row += lines)
-    seen.slowest = std::max(seen.slowest, std::accumulate(row, row + lines, 0.0) / lines);
-  return seen;
-}
-
-/// The same for loads after sweeps: an SM loads each of its lines once.
+/// The cycles of loads after sweeps: an SM loads each of its lines once.
 Inside read_evicted(const Launched& brief, const Launched& full) {
   Inside seen{.slowest = slowest_of(brief, full), .hertz = median_hertz(full)};
   std::vector<double> loaded;
@@ -303,21 +247,20 @@ Experiment describe(const Params& /*params*/, const GpuFacts& gpu) {
     return Length{.rounds = rounds, .work = double{lines} * rounds * accesses};
   };
   const auto window = [](auto read) { return Window{.name = "each SM and line", .read = read}; };
-  const auto verify = [](const Call&, std::span<const Stamp> stamps, Tally& tally) {
-    tally.checked += lines * stamps.size();
-    for (const Stamp& stamp : stamps)
-      tally.different += std::min<std::uint64_t>(stamp.result, lines);
+  const auto of_lines = [](auto read) {
+    return [read](const Launched& brief, const Launched& full) { return read(brief, full, lines); };
   };
+  const auto verify = no_line_astray(lines);
   Experiment experiment;
   experiment.slopes = {
       {.verify = verify,
        .lengths = {.brief = length(brief_turns, turn), .full = length(full_turns, turn)},
        .writers = sms,
-       .window = window(read_exchanges)},
+       .window = window(of_lines(read_walks))},
       {.verify = verify,
        .lengths = {.brief = length(brief_loads, 1), .full = length(full_loads, 1)},
        .writers = sms,
-       .window = window(read_cells)},
+       .window = window(of_lines(read_cells))},
       {.verify = verify,
        .lengths = {.brief = {.rounds = brief_sweeps, .work = brief_sweeps},
                    .full = {.rounds = full_sweeps, .work = full_sweeps}},
@@ -354,50 +297,14 @@ __global__ void settle(const std::uint64_t* line_addresses, const std::uint64_t*
   *reinterpret_cast<std::uint64_t*>(beside_addresses[threadIdx.x]) = at;
 }
 
-/// The word holds its own address, so the result is the address of the next exchange.
-__device__ __forceinline__ void exchange(std::uint64_t& at) {
-  // Wanted: ATOMG.E.EXCH.64
-  asm volatile("atom.global.exch.b64 %0, [%0], %0;" : "+l"(at) : : "memory");
-}
-
-/// One thread of each SM visits all lines, each starting at another one, so that two SMs are hardly
-/// ever at the same line. `cell` returns the cycles of a line, which it finds by its word, and must
-/// leave `at` unchanged. A stamp's result is how many lines did not return their address.
-template <class Cell>
-__device__ __forceinline__ void go_over(const std::uint64_t* line_addresses, std::uint64_t* cycles,
-                                        Stamp* stamps, const Cell& cell) {
-  const std::uint32_t start = blockIdx.x * lines / gridDim.x;
-  std::uint64_t wrong = 0;
-  const Reading before = reading_before();
-#pragma unroll 1
-  for (std::uint32_t i = 0; i < lines; ++i) {
-    const std::uint32_t line = (start + i) % lines;
-    const std::uint64_t own = line_addresses[line];
-    std::uint64_t at = own;
-    cycles[blockIdx.x * lines + line] = cell(at);
-    wrong += at == own ? 0 : 1;
-  }
-  leave(stamps + blockIdx.x, before, reading_after(), wrong);
+__device__ __forceinline__ std::uint32_t first_line() {
+  return blockIdx.x * lines / gridDim.x;
 }
 
 __global__ void visit(const std::uint64_t* line_addresses, std::uint32_t turns,
                       std::uint64_t* cycles, Stamp* stamps) {
-  go_over(line_addresses, cycles, stamps, [turns](std::uint64_t& at) {
-  // One visit first, so that the translation and the line are cached.
-#pragma unroll
-    for (std::uint32_t u = 0; u < turn; ++u)
-      exchange(at);
-    consume(static_cast<std::uint32_t>(at));
-    const std::uint64_t begin = cycles_now();
-#pragma unroll 1
-    for (std::uint32_t t = 0; t < turns; ++t) {
-#pragma unroll
-      for (std::uint32_t u = 0; u < turn; ++u)
-        exchange(at);
-    }
-    consume(static_cast<std::uint32_t>(at));
-    return cycles_now() - begin;
-  });
+  go_over(line_addresses, lines, first_line(), cycles, stamps,
+          [turns](std::uint64_t& at) { return timed_chain(at, turns, exchange); });
 }
 
 /// Cycles from the clock reading before a load of the word at `at` until the word arrives, minus
@@ -415,7 +322,7 @@ __device__ __forceinline__ std::uint64_t single_load(std::uint64_t& at) {
 /// The same walk with a load after each exchange. `cycles`: of the loads alone.
 __global__ void load_once_each(const std::uint64_t* line_addresses, std::uint32_t loads,
                                std::uint64_t* cycles, Stamp* stamps) {
-  go_over(line_addresses, cycles, stamps, [loads](std::uint64_t& at) {
+  go_over(line_addresses, lines, first_line(), cycles, stamps, [loads](std::uint64_t& at) {
     std::uint64_t taken = 0;
 #pragma unroll 1
     for (std::uint32_t l = 0; l < loads; ++l) {
@@ -461,22 +368,6 @@ __global__ void __launch_bounds__(sweepers)
   keep_loads(sum, sink);
 }
 
-/// Lines from which a thread alone ends elsewhere if each holds the address of the next one: the
-/// thread makes `exchanges` at each line, and each of them needs the word of the one before.
-std::uint64_t lines_that_lead_away(std::uint32_t exchanges) {
-  std::vector<std::uint32_t> next(lines);
-  for (std::uint32_t line = 0; line < lines; ++line)
-    next[line] = (line + 1) % lines;
-  std::uint64_t away = 0;
-  for (std::uint32_t line = 0; line < lines; ++line) {
-    std::uint32_t at = line;
-    for (std::uint32_t e = 0; e < exchanges; ++e)
-      at = std::exchange(next[at], at);
-    away += at == line ? 0 : 1;
-  }
-  return away;
-}
-
 void run(Session& session) {
   const GpuFacts gpu = session.gpu();
   Experiment experiment = describe(session.params(), gpu);
@@ -509,7 +400,7 @@ void run(Session& session) {
                       },
                   .prepare = [&](const Call&) { lay(words); },
                   .verify = results_are([](const Call& call) {
-                    return lines_that_lead_away(turn * (1 + call.length.rounds));
+                    return lines_that_lead_away(lines, turn * (1 + call.length.rounds));
                   }),
                   .writers = 1};
     Tally tally;

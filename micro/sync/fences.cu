@@ -30,6 +30,8 @@ constexpr auto operations =
 enum class Scope : std::uint8_t { cta, cluster, gpu, sys };
 constexpr auto scopes = choices_of<Scope>("cta", "cluster", "gpu", "sys");
 
+constexpr std::uint32_t unroll = 8;  ///< operations of a round
+
 /// Values of the axes.
 struct Shape {
   Operation operation = Operation::fence_acq_rel;
@@ -42,13 +44,19 @@ struct Shape {
   [[nodiscard]] constexpr bool stores_itself() const {
     return operation == Operation::store_relaxed || operation == Operation::store_release;
   }
-  /// Lines that the thread stores to, one word each.
-  [[nodiscard]] constexpr std::uint32_t lines() const { return stores + (stores_itself() ? 1 : 0); }
+  /// Lines that the thread stores to, one word each. The operations of a round store to as many
+  /// lines: of several relaxed stores to one word, ptxas keeps the last.
+  [[nodiscard]] constexpr std::uint32_t lines() const {
+    return stores + (stores_itself() ? unroll : 0);
+  }
+  /// Which of the last `unroll` operations stores last to `line`.
+  [[nodiscard]] constexpr std::uint32_t last_of(std::uint32_t line) const {
+    return line < stores ? unroll - 1 : line - stores;
+  }
 };
 
-constexpr std::uint32_t unroll = 8;
 constexpr std::uint32_t line_words = 32;
-constexpr std::uint32_t most_lines = 9;
+constexpr std::uint32_t most_lines = 16;
 constexpr std::uint32_t slots = 64;  ///< of the ring, one in each line
 
 /// What the thread stores to line `line` in operation `index`.
@@ -109,8 +117,10 @@ Experiment describe(const Shape& shape, std::span<const std::uint32_t> words) {
     const std::uint32_t done = call.length.rounds * unroll;
     tally.one(stamps[0].result == (shape.loads() ? ring.after(done) : done));
     if (words.empty()) return;
-    for (std::uint32_t line = 0; line < shape.lines(); ++line)
-      tally.one(words[std::size_t{line} * line_words] == stored(done - 1, line));
+    for (std::uint32_t line = 0; line < shape.lines(); ++line) {
+      const std::uint32_t last = done - unroll + shape.last_of(line);
+      tally.one(words[std::size_t{line} * line_words] == stored(last, line));
+    }
   };
   Experiment experiment;
   experiment.slopes = {{.verify = verify,
@@ -202,7 +212,7 @@ __global__ void repeat(const std::uint64_t* ring, std::uint32_t first, std::uint
   auto at = reinterpret_cast<std::uint64_t>(ring + std::size_t{first} * line_words / 2);
   const std::uint64_t begin_of_ring = reinterpret_cast<std::uint64_t>(ring);
   std::uint32_t done = 0;
-  const auto once = [&] {
+  const auto once = [&](std::uint32_t u) {
 #pragma unroll
     for (int line = 0; line < stores; ++line) {
       const std::uint32_t word = stored(done, line);
@@ -212,7 +222,7 @@ __global__ void repeat(const std::uint64_t* ring, std::uint32_t first, std::uint
         store<Access::global, 4>(words + line * line_words, &word);
       }
     }
-    operate<operation, scope>(at, words + stores * line_words, stored(done, stores));
+    operate<operation, scope>(at, words + (stores + u) * line_words, stored(done, stores + u));
     ++done;
   };
   const Reading begin = reading_before();
@@ -220,7 +230,7 @@ __global__ void repeat(const std::uint64_t* ring, std::uint32_t first, std::uint
   for (std::uint32_t r = 0; r < rounds; ++r) {
 #pragma unroll
     for (std::uint32_t u = 0; u < unroll; ++u)
-      once();
+      once(u);
   }
   consume(static_cast<std::uint32_t>(at));
   const Reading end = reading_after();

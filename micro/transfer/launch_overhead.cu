@@ -7,9 +7,10 @@
 //
 // The cost of a launch is the slope between few and many of them, so that the wait at the end, the
 // events and the launch of the graph cancel: on the device and for its caller, and of the calls
-// alone, which take less if they only queue work. A single launch, from the call to the end of the
-// wait, is timed separately, as the middle mean of several. The kernel's own time, about a
-// microsecond, is included in every number except that of the calls.
+// alone, which take less if they only queue work. A sample is the middle mean of several slopes,
+// because the host's part varies by several percent from one to the next. A single launch, from the
+// call to the end of the wait, is timed separately, as the middle mean of several. The kernel's own
+// time, about a microsecond, is included in every number except that of the calls.
 #include "harness/cuda/benchmark.cuh"
 #include "harness/measure/machine.hpp"
 
@@ -83,6 +84,7 @@ Experiment describe(const Params& params, const GpuFacts& /*gpu*/) {
 #ifdef __CUDACC__
 
 constexpr std::uint32_t alone = 20;  // launches of a sample that are timed individually
+constexpr int slopes = 16;           // of a sample
 
 __global__ void write_word(std::uint32_t* word, std::uint32_t value) {
   *word = value;
@@ -125,12 +127,19 @@ void run(Session& session) {
     const auto series = [&](std::uint32_t count, const std::function<void()>& work) {
       return checked(count, [&] { return machine.time_both_sides(work, /*held=*/false); });
     };
-    const BothSides brief = series(few, of_few);
-    const BothSides full = series(many, of_many);
     constexpr double launches = many - few;
-    Seconds seconds{.device = (full.device - brief.device) / launches,
-                    .caller = (full.caller - brief.caller) / launches,
-                    .call = (full.calls - brief.calls) / launches};
+    std::vector<double> device(slopes);
+    std::vector<double> caller(slopes);
+    std::vector<double> call(slopes);
+    for (int i = 0; i < slopes; ++i) {
+      const BothSides brief = series(few, of_few);
+      const BothSides full = series(many, of_many);
+      device[i] = (full.device - brief.device) / launches;
+      caller[i] = (full.caller - brief.caller) / launches;
+      call[i] = (full.calls - brief.calls) / launches;
+    }
+    Seconds seconds{
+        .device = middle_mean(device), .caller = middle_mean(caller), .call = middle_mean(call)};
     if (how == How::synchronised) return sample_of(seconds);
     std::vector<double> each(alone);
     std::ranges::generate(each,

@@ -1,6 +1,7 @@
 """What a comparison prints, writes and draws, and how the command ends."""
 
 import csv
+import json
 import re
 import shutil
 from io import StringIO
@@ -201,6 +202,36 @@ def test_different_devices_stand_side_by_side(tmp_path: Path) -> None:
     }
 
 
+def test_what_differs_comes_first_and_what_is_equal_is_folded() -> None:
+    def run(slug: str, by: float) -> Run:
+        cycles = {"dadd": 8, "fadd": 4 * by, "ffma": 4 / by**3}
+        rows = [row("instruction_cost", case, [value] * 7, quantity="operation_cycles",
+                    unit="cycle", operation=name, ilp=1, warps_per_sm=1)
+                for case, (name, value) in enumerate(cycles.items())]  # fmt: skip
+        memory = round(2**30 * by**2)
+        return run_of(rows, slug, device__slug=slug, device__facts={"memory_bytes": memory})
+
+    runs = [run("a", 1), run("b", 1.5)]
+    (part,) = words.sections((), devices.side_by_side(runs))
+    lines = list[str]()
+    words.show(part, lines.append, drawn=False)
+    text = "\n".join(lines)
+    places = [text.index(word) for word in (", ffma (", "memory bytes", ", fadd (", "dadd 8.00")]
+    assert places == sorted(places)
+    assert "\nEqual within 1 %" in text
+
+
+def test_json_has_every_row_of_a_comparison_and_every_number_of_devices(tmp_path: Path) -> None:
+    done = strata("compare", GPU_RUN, COUNTED_RUN, "--json", "-o", tmp_path)
+    (one,) = json.loads(done.stdout)["comparisons"]
+    table = list(csv.DictReader(StringIO((tmp_path / "compare.csv").read_text())))
+    assert [line["case"] for line in one["rows"]] == [line["case"] for line in table]
+    assert all(isinstance(line["before"], float) for line in one["rows"])
+    beside = json.loads(strata("compare", COUNTED_RUN, HOST_RUN, "--json").stdout)
+    assert not beside["comparisons"]
+    assert {line["run"] for line in beside["devices"]} == {COUNTED_RUN.name, HOST_RUN.name}
+
+
 def test_only_the_named_benchmarks_are_compared(tmp_path: Path) -> None:
     done = strata("compare", GPU_RUN, COUNTED_RUN, "--only", "timer_check", "-o", tmp_path)
     assert done.returncode == 0, done.stderr
@@ -339,7 +370,8 @@ def test_a_terminal_has_the_first_alarms_and_all_of_devices(
         (), devices.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)])
     )
     for lines in texts(beside, drawn=False), texts(beside, drawn=True):
-        assert {table.title for table in beside.tables} <= set(lines)
+        text = "\n".join(lines)
+        assert all(table.title.partition(" (")[0] in text for table in beside.tables)
 
 
 # --- figures --------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from plots import plot_named
 from strata import figures, reference
 from strata.figures import _cache, _drawing
 from strata.figures._cache import Drawing
-from strata.run import Run
+from strata.run import Run, cache
 from strata.run.rows import Places
 
 TLB = plot_named("tlb")
@@ -119,17 +119,17 @@ def test_a_figure_that_failed_is_drawn_again(folder: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda content: content[:0],
-        lambda content: content[:-9],
-        lambda content: content.replace(b"<svg", b"<sv\0"),
-        lambda content: os.urandom(len(content)),
-        lambda content: _cache._sealed(content[_cache.DIGEST :].replace(b"tlb", b"t\0b")[:90]),
+        lambda content, _: content[:0],
+        lambda content, _: content[:-9],
+        lambda content, _: content.replace(b"<svg", b"<sv\0"),
+        lambda content, _: os.urandom(len(content)),
+        lambda content, name: cache.sealed(name, content[cache.DIGEST :][:90]),
     ],
 )
 def test_a_damaged_entry_is_drawn_anew(folder: Path, pictures: list[str], damage: object) -> None:
     wanted = drawing()
     (entry,) = folder.iterdir()
-    entry.write_bytes(damage(entry.read_bytes()))  # type: ignore[operator]
+    entry.write_bytes(damage(entry.read_bytes(), entry.name))  # type: ignore[operator]
     assert drawing() == wanted == drawing()
     assert pictures == ["tlb", "tlb"]
 
@@ -156,7 +156,7 @@ def test_the_oldest_entries_go_first(folder: Path, monkeypatch: pytest.MonkeyPat
     drawing()
     (first,) = folder.iterdir()
     os.utime(first, (1, 1))
-    monkeypatch.setattr(_cache, "MOST", 1.5 * first.stat().st_size)
+    monkeypatch.setattr(cache, "MOST", 1.5 * first.stat().st_size)
     drawing(formats=("svg", "svg"))
     (kept,) = folder.iterdir()
     assert kept != first

@@ -20,14 +20,15 @@ BELOW = {
     "fleet": {"run", "reference", "model", "ladder", "compare"},
     "report": {"run", "reference", "model", "roofline", "ladder", "compare", "figures", "fleet"},
     "interop": {"run", "model"},
+    "answers": {"run", "model"},
 }
 """What each room may import, beside itself and the modules above all rooms."""
 TOUCHES_FILES = {
     "open", "read_bytes", "read_text", "write_bytes", "write_text", "mkdir", "unlink",
 }  # fmt: skip
 """Not `rename`, which frames have too."""
-KEEPS_FILES = {"fleet/dataset.py", "figures/_cache.py"}
-"""Beside the room `run`: a data set of Parquet files grows, and drawn figures are kept."""
+KEEPS_FILES = {"fleet/dataset.py"}
+"""Beside the room `run`: a data set of Parquet files grows."""
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE)
 
 

@@ -38,6 +38,12 @@ struct FakeCupti {
   std::size_t dropped = 0;
   std::uint64_t time = 0;
   std::uint64_t broken_kind = 0;  ///< of this kind no record can be read
+
+  // The range profiler: each launch between start and stop is a range.
+  CUptiResult counting_answer = CUPTI_SUCCESS;
+  bool counts = false;
+  std::size_t ranges = 0;
+  double launched = 0;  ///< while it counted: the value of each metric
 };
 
 }  // namespace strata
@@ -45,4 +51,6 @@ struct FakeCupti {
 extern "C" {
 strata::FakeDriver* fake_driver();
 strata::FakeCupti* fake_cupti();
+/// Adds a pending record, in any thread.
+void fake_record(const strata::FakeCupti::Record& record);
 }

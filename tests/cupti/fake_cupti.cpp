@@ -1,8 +1,14 @@
 // Pretends to be libcupti.so.
 #include "fake_capture.hpp"
 
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 namespace {
 
@@ -18,9 +24,19 @@ std::size_t bytes_of(CUpti_ActivityKind kind) {
   }
 }
 
+std::mutex& pending_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 }  // namespace
 
 extern "C" {
+
+void fake_record(const strata::FakeCupti::Record& record) {
+  const std::lock_guard lock{pending_mutex()};
+  fake_cupti()->pending.push_back(record);
+}
 
 strata::FakeCupti* fake_cupti() {
   static strata::FakeCupti cupti;
@@ -72,6 +88,7 @@ CUptiResult cuptiFinalize() {
 }
 
 CUptiResult cuptiActivityFlushAll(std::uint32_t /*flag*/) {
+  const std::lock_guard lock{pending_mutex()};
   strata::FakeCupti& all = *fake_cupti();
   while (!all.pending.empty()) {
     std::uint8_t* buffer = nullptr;
@@ -114,6 +131,98 @@ CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext /*context*/, std::uint32
 
 CUptiResult cuptiGetTimestamp(std::uint64_t* time) {
   *time = fake_cupti()->time += 10;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params* /*params*/) {
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* params) {
+  params->pChipName = "GH100";
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params* /*params*/) {
+  return CUPTI_SUCCESS;
+}
+
+/// One metric is unknown.
+CUptiResult cuptiProfilerHostGetMetricProperties(
+    CUpti_Profiler_Host_GetMetricProperties_Params* params) {
+  return std::strcmp(params->pMetricName, "sm__cycles_elapsed.max") == 0
+             ? CUPTI_ERROR_INVALID_METRIC_NAME
+             : CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostConfigAddMetrics(
+    CUpti_Profiler_Host_ConfigAddMetrics_Params* /*params*/) {
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostGetConfigImageSize(
+    CUpti_Profiler_Host_GetConfigImageSize_Params* params) {
+  params->configImageSize = 1;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params* /*params*/) {
+  return CUPTI_SUCCESS;
+}
+
+/// Like a driver that grants counters to no one else.
+CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* /*params*/) {
+  return fake_cupti()->counting_answer;
+}
+
+CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params* /*params*/) {
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params* /*params*/) {
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerGetCounterDataSize(
+    CUpti_RangeProfiler_GetCounterDataSize_Params* params) {
+  params->counterDataSize = 1;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerCounterDataImageInitialize(
+    CUpti_RangeProfiler_CounterDataImage_Initialize_Params* /*params*/) {
+  fake_cupti()->ranges = 0;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* params) {
+  const bool replays = params->range == CUPTI_AutoRange && params->replayMode == CUPTI_KernelReplay;
+  return replays ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* /*params*/) {
+  fake_cupti()->counts = true;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* /*params*/) {
+  fake_cupti()->counts = false;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* /*params*/) {
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerGetCounterDataInfo(
+    CUpti_RangeProfiler_GetCounterDataInfo_Params* params) {
+  params->numTotalRanges = fake_cupti()->ranges;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostEvaluateToGpuValues(
+    CUpti_Profiler_Host_EvaluateToGpuValues_Params* params) {
+  std::fill_n(params->pMetricValues, params->numMetrics, fake_cupti()->launched);
   return CUPTI_SUCCESS;
 }
 

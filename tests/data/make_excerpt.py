@@ -45,6 +45,9 @@ SAMPLES = 6
 PLACES = {"l2_partition"}
 """Benchmarks whose samples stand for places: there are as many as the device has."""
 
+EVERY_LINE = 32
+"""Of so many lines of `chip_map` one is left."""
+
 LEFT: Mapping[str, Mapping[str, int | tuple[str, ...]]] = {
     # Curves whose steps are looked for: enough points on either side of each.
     "latency_vs_footprint": {"footprint": 18},
@@ -174,6 +177,20 @@ def some(samples: Sequence[float]) -> list[float]:
     return [samples[place] for place in places]
 
 
+def thin_map(one: dict[str, Any]) -> list[float]:
+    """The samples of a quantity of `chip_map`: those of all SMs, and of a few lines."""
+    samples: list[float] = one["samples"]
+    # There are as many lines as EVERY_LINE divides, so steps go on from an SM to the next.
+    return samples[:: EVERY_LINE if one["quantity"].startswith("line_") else 1]
+
+
+def left_of(benchmark: str, one: dict[str, Any]) -> list[float]:
+    """The samples of a quantity that are left."""
+    if benchmark == "chip_map":
+        return thin_map(one)
+    return list(one["samples"]) if benchmark in PLACES else some(one["samples"])
+
+
 def table(run: Run) -> str:
     """The table that follows from the samples of a run."""
     buffer = StringIO(newline="")
@@ -201,7 +218,7 @@ def cut(run: Path, out: Path, *, only_map: bool = False, only: Collection[str] =
     for line in lines:
         line.pop("crc32", None)  # of the whole line
         line["measurements"] = [
-            one if line["benchmark"] in PLACES else one | {"samples": some(one["samples"])}
+            one | {"samples": left_of(line["benchmark"], one)}
             for one in line.get("measurements", ())
             if (line["case"], one["method"]) not in without
         ]

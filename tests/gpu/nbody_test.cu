@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <string>
 #include <variant>
 #include <vector>
@@ -48,7 +49,8 @@ std::vector<Params> all_choices(const Rung& rung) {
   std::vector<Params> all;
   for (const std::string& layout : rung.layouts)
     all.push_back({{"layout", layout}});
-  for (const Axis& axis : rung.axes) {
+  constexpr int of_the_problem = 3;  // problem, systems, bodies
+  for (const Axis& axis : rung.axes | std::views::drop(of_the_problem)) {
     if (axis.name == "sort_every") continue;  // meaningless for one step
     std::vector<Params> more;
     for (const Params& one : all) {

@@ -102,6 +102,28 @@ TEST_F(AccessContents, AreUnknownWhereAnotherWarpWritesThem) {
   EXPECT_EQ(gather->hidden_buffer, 0U);
 }
 
+TEST_F(AccessContents, OfAnOrderOfBlocksAreBetweenThoseAtTheStartAndThoseOfOneBlockAfterTheOther) {
+  const std::string arguments = fmt::format("{}, {{bytes: 4100, fill: iota, element: 4}}, {}, 1000",
+                                            words(2, 2), words(3, 1024));
+  for (const unsigned threads : {1U, 3U}) {
+    const Evaluation found = evaluated("levels", arguments, {.threads = threads});
+    const auto store = std::ranges::find(found.accesses, AccessKind::store, &Access::kind);
+    ASSERT_NE(store, found.accesses.end());
+    EXPECT_FALSE(store->is_exact());
+    EXPECT_EQ(store->moved(), 196U);  // each word once
+    EXPECT_EQ(store->range, (MovedRange{196, 248}));
+  }
+}
+
+TEST_F(AccessContents, ThatAtomicsReturnAreThoseOfOneBlockAfterTheOther) {
+  const Evaluation found =
+      evaluated("last", fmt::format("{}, {{bytes: 4, fill: zero}}, {}", words(2, 2), words(3, 2)));
+  const Access& store = found.accesses.back();
+  ASSERT_EQ(store.kind, AccessKind::store);
+  EXPECT_FALSE(store.is_exact());
+  EXPECT_EQ(store.warps, 8U);  // of the last block
+}
+
 TEST_F(AccessContents, PassBetweenLanesAndThroughCallsAndNumbersOf16Bits) {
   expect("warpy", fmt::format("{}, {}, {}", words(8, 1000), given, zeros),
          {.loaded = 842, .stored = 203});

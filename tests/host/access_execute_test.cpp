@@ -159,6 +159,12 @@ TEST(Execute, CombinesTheLanesOfAWarpAndTheWarpsOfABlock) {
   EXPECT_EQ(sums[32], 31U * 32 / 2 + 32U * 32);
   EXPECT_EQ(words("redux.sync.min.u32 %r1, %r0, -1;\n")[63], 32U);
   EXPECT_EQ(words("sub.s32 %r2, 5, %r0;\nredux.sync.max.s32 %r1, %r2, -1;\n")[63], ~26U);
+  // Lanes of equal words: every fourth one, or all.
+  EXPECT_EQ(words("and.b32 %r2, %r0, 3;\nmatch.any.sync.b32 %r1, %r2, -1;\n")[34], 0x44444444U);
+  EXPECT_EQ(words("shr.u32 %r2, %r0, 5;\nmatch.all.sync.b32 %r1, %r2, -1;\n")[34], ~0U);
+  EXPECT_EQ(words("and.b32 %r2, %r0, 3;\nmatch.all.sync.b32 %r1|%p2, %r2, -1;\n"
+                  "@!%p2 add.u32 %r1, %r1, 5;\n")[34],
+            5U);
   // Threads 40 to 63 of the block.
   const std::string of_block = "setp.ge.u32 %p1, %r0, 40;\n";
   EXPECT_THAT(words(of_block + "bar.red.popc.u32 %r1, 0, %p1;\n"), Each(24U));
@@ -201,7 +207,7 @@ TEST(Execute, RefusesWhatIsUndefined) {
   EXPECT_THAT(fault("setp.lt.u32 %p1, %r0, 7;\n@%p1 bra $end;\nbar.sync 0;\n$end:\n"
                     "st.shared.u32 [%r22], %r0;"),
               HasSubstr("not all lanes reach it"));
-  EXPECT_THAT(fault("match.any.sync.b32 %r1, %r0, -1;"), HasSubstr("not modelled"));
+  EXPECT_THAT(fault("elect.sync %r1|%p1, -1;"), HasSubstr("not modelled"));
   EXPECT_THAT(fault("setp.lt.u32 %p1, %r0, 7;\n@!%p1 redux.sync.add.u32 %r1, %r0, -1;"),
               HasSubstr("not reached by exactly the lanes that it names"));
   // All lanes of a warp write one word, each something else.

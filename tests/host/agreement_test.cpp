@@ -56,7 +56,7 @@ TEST(Agreement, HoldsWithinItsTolerance) {
 
 TEST(Agreement, IsUnprovedWithoutAValidRow) {
   EXPECT_EQ(shown(32, 33, Verdict::failed).proof, Proof::unproved);
-  EXPECT_THAT(shown(32, 33, Verdict::failed).seen, HasSubstr("no valid row of check"));
+  EXPECT_THAT(shown(32, 33, Verdict::failed).seen, HasSubstr("no valid row of check: result"));
   EXPECT_EQ(sides_agree(latency)({}).proof, Proof::unproved);
 }
 

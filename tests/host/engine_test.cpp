@@ -1365,5 +1365,90 @@ TEST(EngineExceptions, OutOfTheTouchLeaveNoRows) {
   EXPECT_TRUE(bench.fake.record.gates.empty());
 }
 
+// --- work that is repeated -----------------------------------------------------------------------
+
+/// Turns of the work of `bench`, on half of the SMs.
+struct Turns {
+  explicit Turns(Bench& bench, int turns) {
+    steady.sm_share = 0.5;
+    steady.watch = [this, &bench, turns](const Repeated& seen) {
+      bench.machine.calls.clear();
+      for (int i = 0; i < turns; ++i)
+        seconds.push_back(seen.turn());
+      calls = bench.machine.calls;
+      repetitions = seen.repetitions;
+      rate = seen.rate("bandwidth", 1e-3);
+      bench.machine.calls.clear();
+    };
+    bench.fake.counting.steady = &steady;
+    bench.measure();
+  }
+  Steady steady;
+  std::vector<double> seconds;
+  std::string calls;
+  double repetitions = 0;
+  double rate = 0;
+};
+
+TEST(EngineRepeats, LongLaunchesOfTheLastSlopeBetweenVerifiedOnes) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope("A"), bench.slope("B")};
+  bench.experiment.slopes[1].lengths.full.rounds = 50'000'000;  // half a second
+  bench.experiment.rows = {{"bandwidth", "B/cycle", By::inside, [](const Sample&) { return 1.0; }},
+                           {"bandwidth", "B/s", By::outside, per_second(2, 1)}};
+  const Turns turns{bench, 2};
+  EXPECT_EQ(turns.calls, "time launchB:50000000 time launchB:50000000");
+  EXPECT_EQ(turns.repetitions, 1) << "a launch is longer than a turn";
+  EXPECT_THAT(turns.seconds, ::testing::Each(::testing::DoubleNear(0.5, 1e-3)));
+  EXPECT_NEAR(turns.rate, 2 * 50 / 1e-3, 1e-6) << "two bytes for each of 50 units in a millisecond";
+  EXPECT_THAT(bench.machine.calls, HasSubstr("verifyB")) << "afterwards";
+  EXPECT_EQ(bench.fake.verdict("result"), Verdict::passed);
+  EXPECT_TRUE(bench.fake.record.measurements.empty());
+}
+
+TEST(EngineRepeats, ShortLaunchesOftenInATurn) {
+  Bench bench;
+  bench.experiment.rows = {{"bandwidth", "B/s", By::outside, per_second(1)}};
+  const Turns turns{bench, 1};
+  EXPECT_NEAR(turns.repetitions, 0.05 / (3e-6 + 50 * 20 / hertz), 1);
+}
+
+TEST(EngineRepeats, RefusesResultsThatAreWrongAfterwards) {
+  Bench bench;
+  bool is_right = true;
+  bench.experiment.slopes[0].verify = [&](const Call&, std::span<const Stamp>, Tally& tally) {
+    tally.one(is_right);
+  };
+  const Steady steady{.watch = [&](const Repeated&) { is_right = false; }};
+  bench.fake.counting.steady = &steady;
+  bench.measure();
+  EXPECT_EQ(bench.fake.verdict("result"), Verdict::failed);
+}
+
+TEST(EngineRepeats, WholeObservationsWhereThereIsNoSlope) {
+  Bench bench;
+  bench.experiment.slopes.clear();
+  bench.experiment.checked = "what is observed";
+  bench.experiment.tally.one(true);
+  bench.experiment.has_clock = false;
+  bench.experiment.prepare = [&] { bench.machine.log("prepare"); };
+  bench.experiment.observe = [&] {
+    bench.machine.log("observe");
+    return std::vector<double>{0.25, 0.26};
+  };
+  bench.experiment.rows = {
+      {"bandwidth", "B/s", By::whole, [](const Sample& s) { return 10 / s.numbers.at(0); }}};
+  const Turns turns{bench, 2};
+  EXPECT_EQ(turns.calls, "prepare observe prepare observe");
+  EXPECT_THAT(turns.seconds, ElementsAre(0.25, 0.25));
+  EXPECT_NEAR(turns.rate, 1e4, 1e-9);
+}
+
+TEST(EngineRepeats, NamesARateThatIsMissing) {
+  Bench bench;
+  EXPECT_THAT(message_of<std::logic_error>([&] { Turns(bench, 1); }),
+              HasSubstr("no rate bandwidth"));
+}
+
 }  // namespace
 }  // namespace strata

@@ -142,6 +142,8 @@ TEST_F(Nvml, ReadsWhatChangesWhileAKernelRuns) {
   EXPECT_EQ(reading.sm_hertz, 2001e6);
   EXPECT_EQ(reading.watts, 220.0);
   EXPECT_EQ(reading.mean_watts, 200.0);
+  EXPECT_EQ(reading.joules, 2'000.5);
+  EXPECT_EQ(reading.celsius, 42);
   EXPECT_EQ(reading.reasons, 4U);
   full.settings().field = FakeNvmlSettings::not_supported;
   EXPECT_EQ(device.reading().watts, std::nullopt);

@@ -635,7 +635,8 @@ TEST_F(SweepFile, ThatIsMissingIsRefusedWithWhatThereIs) {
   EXPECT_EQ(
       why_not("qiuck"),
       "qiuck: tried it as a file: No such file or directory; expected a sweep file, or one of the "
-      "built-in sweeps quick, default, full, ceilings; did you mean 'quick'?");
+      "built-in sweeps quick, default, full, ceilings, energy; did you mean "
+      "'quick'?");
   EXPECT_NE(why_not(path("no/such.yaml")).find("No such file"), std::string::npos);
   EXPECT_NE(why_not("").find("quick, default, full, ceilings"), std::string::npos);
 }
@@ -1171,16 +1172,17 @@ TEST_P(BuiltInSweep, HasAsManyCasesAsItsCommentSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BuiltInSweep, testing::Values("quick", "default", "full", "ceilings"),
+INSTANTIATE_TEST_SUITE_P(All, BuiltInSweep,
+                         testing::Values("quick", "default", "full", "ceilings", "energy"),
                          [](const auto& row) { return std::string{row.param}; });
 INSTANTIATE_TEST_SUITE_P(All, SweepOfAll, testing::Values("quick", "default", "full"),
                          [](const auto& row) { return std::string{row.param}; });
 
-TEST(BuiltInSweeps, AreTheFour) {
+TEST(BuiltInSweeps, AreTheFive) {
   std::set<std::string_view> names;
   for (const auto& [name, text] : strata::builtin_sweeps())
     names.insert(name);
-  EXPECT_EQ(names, (std::set<std::string_view>{"quick", "default", "full", "ceilings"}));
+  EXPECT_EQ(names, (std::set<std::string_view>{"quick", "default", "full", "ceilings", "energy"}));
 }
 
 // The rest of its minute is for the data.

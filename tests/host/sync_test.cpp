@@ -51,9 +51,10 @@ TEST(Barriers, AreProvedByEveryMeeting) {
 TEST(Fences, RefuseWordsOfEarlierOperations) {
   using namespace fences;
   const Shape shape{.operation = Operation::store_release, .stores = 1};
-  std::vector<std::uint32_t> words(2 * line_words);
+  std::vector<std::uint32_t> words(std::size_t{shape.lines()} * line_words);
   words[0] = stored(3 * unroll - 1, 0);
-  words[line_words] = stored(3 * unroll - 1, 1);
+  for (std::uint32_t u = 0; u < unroll; ++u)
+    words[(1 + u) * line_words] = stored(2 * unroll + u, 1 + u);
   const Experiment experiment = describe(shape, words);
   const auto different = [&] {
     Tally tally;
@@ -62,7 +63,7 @@ TEST(Fences, RefuseWordsOfEarlierOperations) {
     return tally.different;
   };
   EXPECT_EQ(different(), 0U);
-  words[line_words] = stored(3 * unroll - 2, 1);
+  words[line_words] = stored(unroll, 1);
   EXPECT_EQ(different(), 1U);
 }
 

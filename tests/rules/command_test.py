@@ -83,8 +83,8 @@ class Command(unittest.TestCase):
         self.assertEqual(answer.returncode, 0)
         words = ("doctor", "list", "run", "selftest", "counters", "model", "nbody")
         ladders = ("neighbours", "fstat", "ladder")
-        forwarded = ("report", "roofline", "compare", "fleet", "summary", "validate", "export",
-                     "submit", "import")  # fmt: skip
+        forwarded = ("report", "roofline", "compare", "map", "fleet", "summary", "ask", "validate",
+                     "export", "submit", "import")  # fmt: skip
         for word in (*words, *ladders, "access", *forwarded):
             self.assertIn(f"\n  {word} ", answer.stdout)
         self.assertEqual("\n  bench " in answer.stdout, has_bench())
@@ -129,6 +129,9 @@ class Command(unittest.TestCase):
         self.assertIn("GPU", answer.stdout)
         if not has_gpu():
             self.assertIn("absent", answer.stdout)
+        found = json.loads(strata("doctor", "--json").stdout)
+        for one in found["gpu"] + found["cpu"]:
+            self.assertIn(f"{one['state']:<6}  {one['what']}: {one['detail']}", answer.stdout)
 
     def test_list_shows_each_benchmark_with_its_question(self) -> None:
         answer = strata("list")

@@ -143,7 +143,7 @@ def words(root: Path) -> Iterator[str]:
         if name.startswith("harness/access/"):
             continue
         for number, line in enumerate(text.splitlines(), start=1):
-            if found := WORDS.search(line):
+            if found := WORDS.search(line.replace('"ask"', "")):  # the name of a command
                 yield f"{name}:{number}: {found[0]!r}: write report, query, store, each, none"
 
 

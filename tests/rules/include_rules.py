@@ -35,18 +35,20 @@ MAY_INCLUDE = {
     "harness/access/command": CPU
     | ACCESS
     | {"harness/access/mend", "harness/access/command", "harness/cli", "harness/run"},
-    "harness/capture": {"harness/base", "harness/record"},
+    "harness/capture": {"harness/base", "harness/capture", "harness/record"},
+    "harness/profile": BASE | {"harness/capture", "harness/profile"},
     "harness/counters": BASE | {"harness/counters"},
     "harness/measure": MEASURE,
     "harness/cpu": CPU,
     "harness/cuda": CUDA_ROOM,
     "harness/run": CPU | {"harness/run"},
-    "harness/cli": CPU | {"harness/run", "harness/cli"} | LADDERS,
+    "harness/cli": CPU | {"harness/run", "harness/cli", "harness/profile"} | LADDERS,
     "micro/pattern": BASE | {"micro/pattern"},
     **{
         f"micro/{room}": MICRO | {f"micro/{room}"}
         for room in ("latency", "bandwidth", "access", "compute", "transfer", "sync", "controls")
     },
+    "micro/energy": MICRO | {"micro/energy"},
     "nbody/common": CUDA_ROOM | COMMON,
     "nbody/gravity/problem": MEASURE | {"nbody/gravity/problem"},
     "nbody/gravity/reference": BASE | {f"nbody/gravity/{room}" for room in AGENTS},

@@ -99,7 +99,7 @@ class Installed(Folder):
 
     def test_everything_is_there(self) -> None:
         for folder, names in (
-            ("sweeps", {"quick.yaml", "default.yaml", "full.yaml", "ceilings.yaml"}),
+            ("sweeps", {"quick.yaml", "default.yaml", "full.yaml", "ceilings.yaml", "energy.yaml"}),
             ("counters", {"memory.yaml"}),
             ("analysis/strata/reference/data", {"sources.bib", "latency.csv"}),
             (".", {"LICENSE", "NOTICE", "requirements.lock"}),
@@ -158,7 +158,8 @@ class Parts(Folder):
             "    0x08922974 0x00 03 GLIBC_PRIVATE\n    0x08922974 0x00 02 GLIBCXX_3.4.30\n"
         )
         self.assertEqual(glibc.needs(headers, "strata"), (["libcupti.so.13"], ["2.3.4", "2.34"]))
-        self.assertEqual(glibc.needs(headers, "libstrata_capture.so")[0], [])
+        for library in ("libstrata_capture.so", "libstrata_profile.so"):
+            self.assertEqual(glibc.needs(headers, library)[0], [])
         real = subprocess.run(
             [sys.executable, file, BUILD / "bin/strata"],
             capture_output=True,

@@ -13,7 +13,9 @@ import sys
 
 C_LIBRARY = re.compile(r"(ld-linux[\w-]*|lib(c|m|dl|rt|util|pthread))\.so\.\d+")
 #: Opened by the driver where CUPTI is there; it reports itself what is missing.
-OPTIONAL = {"libstrata_capture.so": re.compile(r"libcupti\.so\.\d+")}
+OPTIONAL = {
+    f"libstrata_{name}.so": re.compile(r"libcupti\.so\.\d+") for name in ("capture", "profile")
+}
 
 
 def version(text: str) -> tuple[int, ...]:

@@ -8,8 +8,9 @@ error that gives the reason.
 import errno
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -23,7 +24,7 @@ from strata.model.truth import fallen, load_run
 from strata.report import headlines, map_text
 from strata.report.sentences import sentences
 from strata.roofline import verdicts
-from strata.run import Run, RunError, load_context, one_line
+from strata.run import Run, RunError, index, load_context, one_line
 from strata.run.files import visible, write_files
 from strata.run.private import anonymous
 from strata.run.validate import findings, refuse_repeated, validity
@@ -45,11 +46,16 @@ app = typer.Typer(
 
 
 def _argument(metavar: str, words: str) -> Any:
-    return typer.Argument(metavar=metavar, help=words)
+    return typer.Argument(metavar=metavar, help=words, parser=_parser(metavar))
 
 
 def _option(words: str, metavar: str | None = None, *names: str) -> Any:
-    return typer.Option(*names, metavar=metavar, help=words)
+    return typer.Option(*names, metavar=metavar, help=words, parser=_parser(metavar))
+
+
+def _parser(metavar: str | None) -> Callable[[str], Path] | None:
+    """A run may be given by its short name."""
+    return index.folder if metavar in ("RUN", "RUN...") else None
 
 
 def _out_of(command: str) -> Any:
@@ -149,6 +155,20 @@ def draw_roofline(
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
 
 
+CeilingsOf = Annotated[str, _option("Take ceilings from this run or recorded device.", "RUN")]
+
+
+@app.command(name="profile")
+def show_profile(run: OneRun, ceilings: CeilingsOf = "") -> None:
+    """Print the kernels of a profiled program, and what limits each of them."""
+    from strata.profile.table import profile
+
+    kernels, words = profile(load_run(run), ceilings)
+    _say(tables.terminal(kernels))
+    for line in words:
+        _say(one_line(line))
+
+
 _MAP = "Print only the memory levels, as boxes; several runs side by side."
 AsMap = Annotated[bool, _option(_MAP, None, "--map")]
 Notes = Annotated[bool, _option("With --map: also print why a number is missing.", None, "--notes")]
@@ -177,6 +197,49 @@ def summary(
     _print_table(loaded)
 
 
+_WORDS = "A recorded run or a run folder [the first recorded run], then the question."
+Words = Annotated[list[str] | None, _argument("[RUN] WORDS...", _WORDS)]
+AnswersJson = Annotated[bool, _option("Print all of each answer, as JSON.", None, "--json")]
+
+
+@app.command()
+def ask(words: Words = None, *, as_json: AnswersJson = False) -> None:
+    """Answer a question about a device from its runs: `ask h200 l2 latency`.
+
+    Without words it lists the topics; the word `all` gives all answers.
+    """
+    from strata import answers
+    from strata.answers import text
+
+    first, *question = words or [""]
+    names = answers.names()
+    if first not in names and not Path(first).is_dir():
+        first, question = names[0], list(words or [])
+    if not question:
+        _say(text.topics())
+        return
+    main, found = answers.ask(answers.answers_of(first), question)
+    if as_json:
+        typer.echo(json.dumps(text.as_data(main, found), indent=1))
+    else:
+        _say(text.shown(first, main, found))
+
+
+@app.command(name="map")
+def map_chip(runs: Runs) -> None:
+    """Group the SMs and L2 lines of runs of `chip_map`, and compare the maps of several runs."""
+    from strata.report import chip_map_text  # brings scipy
+
+    loaded = [load_run(run) for run in runs]
+    for run in loaded:
+        found = list(chip_map_text.lines(run))
+        if not found:
+            _fail(f"{run.folder}: found no valid cells of chip_map; measure with sweeps/map.yaml")
+        _say("\n".join([f"{run.context.device.name} ({run.context.run})", *found]))
+    for line in chip_map_text.distances(loaded):
+        _say(line)
+
+
 _TABLES = "Write tables and a figure to this folder."
 CompareOut = Annotated[Path | None, _option(_TABLES, "DIR", "--out", "-o")]
 _SAME = (
@@ -196,6 +259,7 @@ _POWER = (
 Power = Annotated[str | None, _option(_POWER, "SIZE")]
 _WANDER = "Assumed spread between runs, where there are too few rows to estimate it."
 Wander = Annotated[float, _option(_WANDER)]
+ChangesJson = Annotated[bool, _option("Print all changes and devices as JSON.", None, "--json")]
 
 
 @app.command()
@@ -203,7 +267,7 @@ def compare(
     runs: Runs, *, out: CompareOut = None, same: Same = None, beside: Beside = None,
     only: Only = None, false_alarm: FalseAlarm = 0.01, min_change: MinChange = 0.01,
     require_power: Power = None, wander: Wander = 0.003, unnamed: Unnamed = False,
-    bare: Bare = False,
+    bare: Bare = False, as_json: ChangesJson = False,
 ) -> None:  # fmt: skip
     """Compare runs with the first and print which change would have been noticed.
 
@@ -237,10 +301,12 @@ def compare(
 
         write(found, devices, out, headings=not bare)
     parts = words.sections(found, devices)
-    for warning in dict.fromkeys(warning for part in parts for warning in part.warnings):
+    for warning in dict.fromkeys(chain.from_iterable(part.warnings for part in parts)):
         _warn(warning)
-    for part in parts:
-        words.show(part, typer.echo, drawn=sys.stdout.isatty())  # which makes all visible itself
+    if as_json:
+        typer.echo(json.dumps(words.as_data(found, devices), indent=1))
+    else:
+        words.show_all(parts, typer.echo, drawn=sys.stdout.isatty())  # makes all visible itself
     weak = list(words.without_power(found)) if require_power else []
     for one in weak:
         _say(f"strata: --require-power: {one_line(one)}", err=True)

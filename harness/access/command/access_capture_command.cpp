@@ -1,28 +1,17 @@
 // strata access capture: runs a program and writes its launches as launch files.
 #include "harness/base/error.hpp"
-#include "harness/base/ignored_signal.hpp"
-#include "harness/base/subprocess.hpp"
 #include "harness/base/text.hpp"
-#include "harness/base/this_process.hpp"
 #include "harness/base/unique_fd.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/counters/counters.hpp"
+#include "harness/cli/injected_program.hpp"
 #include "harness/run/worker_channel.hpp"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
-#include <cstdlib>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
-#include <optional>
-#include <poll.h>
-#include <spawn.h>
 #include <string_view>
 #include <system_error>
 #include <unistd.h>
@@ -59,39 +48,6 @@ void note(const std::string& line, CaptureReport& report) {
   take("failed ", report.failures);
 }
 
-/// Path of a program, found as a shell finds it.
-std::optional<fs::path> find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) {
-    return ::access(name.c_str(), X_OK) == 0 ? std::optional<fs::path>{name} : std::nullopt;
-  }
-  const char* const path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): before threads
-  for (const auto folder : split(path == nullptr ? "/usr/bin:/bin" : path, ':')) {
-    const fs::path file = fs::path{folder.empty() ? "." : folder} / name;
-    if (::access(file.c_str(), X_OK) == 0 && !fs::is_directory(file)) return file;
-  }
-  return std::nullopt;
-}
-
-/// The library next to this executable. Throws CountersUnavailable if this machine cannot use it.
-fs::path capture_library() {
-  fs::path file = program_folder() / "libstrata_capture.so";
-  if (std::error_code error; !fs::exists(file, error)) {
-    throw CountersUnavailable{
-        "cannot capture launches: this build has no libstrata_capture.so, which needs CUPTI",
-        "rebuild where a CUDA compiler (nvcc) and CUPTI are installed"};
-  }
-  // The driver is silent about a library that it cannot load.
-  void* const library = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (library == nullptr) {
-    const char* const why = ::dlerror();
-    throw CountersUnavailable{fmt::format("cannot capture launches: {}",
-                                          why == nullptr ? "unknown error" : one_line(why)),
-                              "install CUPTI, or rebuild with its present location"};
-  }
-  (void)::dlclose(library);
-  return file;
-}
-
 void check_folder(const std::string& out) {
   std::error_code error;
   if (fs::exists(out, error) && !fs::is_empty(out, error)) {
@@ -112,16 +68,7 @@ fs::path made_folder(const std::string& out) {
   return folder;
 }
 
-/// How a program ended: "exited with status 3"; empty after success.
-std::string ending_of(int status) {
-  if (WIFEXITED(status)) {
-    const int code = WEXITSTATUS(status);
-    return code == 0 ? std::string{} : fmt::format("exited with status {}", code);
-  }
-  return fmt::format("was killed by signal {}", WTERMSIG(status));
-}
-
-/// Runs the program on this terminal until it ends, while its library reports its progress.
+/// Runs the program while its library reports its progress.
 CaptureReport run_program(const CaptureOptions& options, const fs::path& library,
                           const fs::path& folder, std::string& ending) {
   std::array<int, 2> ends{};
@@ -135,33 +82,6 @@ CaptureReport run_program(const CaptureOptions& options, const fs::path& library
   const UniqueFd inherited{::fcntl(theirs.get(), F_DUPFD, far)};  // NOLINT: fcntl is variadic
   theirs.reset();
   (void)::fcntl(channel.get(), F_SETFL, O_NONBLOCK);  // NOLINT
-  std::vector<std::string> environment{
-      "CUDA_INJECTION64_PATH=" + library.string(), "STRATA_CAPTURE_FOLDER=" + folder.string(),
-      fmt::format("STRATA_CAPTURE_CHANNEL={}", inherited.get()),
-      fmt::format("STRATA_CAPTURE_BYTES={}", options.megabytes << 20U)};
-  for (char** one = environ; *one != nullptr; ++one) {
-    if (!std::string_view{*one}.starts_with("CUDA_INJECTION64_PATH="))
-      environment.emplace_back(*one);
-  }
-  std::vector<std::string> words = options.program;
-  auto argv = argument_vector(words);
-  auto envp = argument_vector(environment);
-  const IgnoredSignal interrupt{SIGINT};  // only for the program: its files are kept
-  posix_spawnattr_t attributes{};
-  (void)::posix_spawnattr_init(&attributes);
-  sigset_t defaults{};
-  (void)::sigemptyset(&defaults);
-  (void)::sigaddset(&defaults, SIGINT);
-  (void)::posix_spawnattr_setsigdefault(&attributes, &defaults);
-  (void)::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-  pid_t child = -1;
-  const int error =
-      ::posix_spawnp(&child, argv.front(), nullptr, &attributes, argv.data(), envp.data());
-  (void)::posix_spawnattr_destroy(&attributes);
-  if (error != 0) {
-    refuse({options.program.front()}, std::generic_category().message(error),
-           "an executable program", "check its path and permissions");
-  }
   CaptureReport report;
   LineReader reader;
   const auto read_channel = [&] {
@@ -172,28 +92,21 @@ CaptureReport run_program(const CaptureOptions& options, const fs::path& library
       bytes = batch.bytes;
     }
   };
-  int status = 0;
-  for (pid_t ended = 0; ended == 0;) {
-    constexpr int milliseconds = 50;
-    pollfd ready{.fd = channel.get(), .events = POLLIN, .revents = 0};
-    (void)::poll(&ready, 1, milliseconds);
-    ended = ::waitpid(child, &status, WNOHANG);
-    if (ended < 0 && errno == EINTR) ended = 0;
-    read_channel();
-  }
-  ending = ending_of(status);
+  const InjectedProgram program{
+      .words = options.program,
+      .library = library,
+      .environment = {"STRATA_CAPTURE_FOLDER=" + folder.string(),
+                      fmt::format("STRATA_CAPTURE_CHANNEL={}", inherited.get()),
+                      fmt::format("STRATA_CAPTURE_BYTES={}", options.megabytes << 20U)}};
+  ending = ending_of(run_injected(program, channel.get(), read_channel));
   return report;
 }
 
 ExitCode capture(const CaptureOptions& options) {
   const std::string& name = options.program.front();
-  const auto program = find_program(name);
-  if (!program) {
-    refuse({name}, "no such program, or not executable", "a program that uses CUDA",
-           "check its path and permissions");
-  }
+  const fs::path program = required_program(name);
   check_folder(options.out);
-  const fs::path library = capture_library();
+  const fs::path library = injected_library("libstrata_capture.so", "capture launches");
   const fs::path folder = made_folder(options.out);
   std::string ending;
   const CaptureReport report = run_program(options, library, folder, ending);
@@ -215,7 +128,7 @@ ExitCode capture(const CaptureOptions& options) {
     return (fs::path{options.out} / file).string();
   };
   std::string command = "strata access";
-  if (report.modules.empty()) command += ' ' + program->string();
+  if (report.modules.empty()) command += ' ' + program.string();
   for (const auto& file : report.modules)
     command += ' ' + in_folder(file);
   for (const auto& file : report.launches)

@@ -1,7 +1,7 @@
 #include "harness/access/command/access_record.hpp"
 
-#include "harness/base/sha256.hpp"
 #include "harness/base/text.hpp"
+#include "harness/case/case_word.hpp"
 #include "harness/record/run_folder.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,6 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -26,27 +25,6 @@ constexpr const char* suite = "access";
 constexpr const char* of_access = "kernel_access";
 constexpr const char* of_launch = "kernel_launch";
 constexpr const char* model_gate = "model";
-
-/// `text` as a word of a case id. A long text ends in a digest of the whole.
-std::string word_of(std::string_view text) {
-  constexpr std::size_t longest = 80;
-  constexpr std::size_t bytes_of_digest = 4;
-  std::string word;
-  for (const char c : text) {
-    const bool fits = is_canonical_word({&c, 1});
-    if (fits || (!word.empty() && word.back() != '_')) word += fits ? c : '_';
-  }
-  while (word.ends_with('_'))
-    word.pop_back();
-  if (word.empty()) return "_";
-  if (word.size() <= longest) return word;
-  word.resize(longest);
-  word += '-';
-  const auto digest = sha256(text);
-  for (const char byte : std::span{digest}.first<bytes_of_digest>())
-    word += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return word;
-}
 
 /// The name without parameters and return type: "void scale<4>(float*)" is "scale<4>".
 std::string_view without_parameters(std::string_view name) {
@@ -67,7 +45,7 @@ std::string_view without_parameters(std::string_view name) {
 class Words {
  public:
   std::string of(std::string_view text) {
-    const std::string word = word_of(text);
+    const std::string word = case_word(text);
     std::string free = word;
     for (int next = 2; !taken_.insert(free).second; ++next)
       free = fmt::format("{}-{}", word, next);
@@ -86,7 +64,7 @@ std::string line_word(const Row& row) {
       fmt::format("{}-{}", std::filesystem::path{own.file}.filename().string(), own.line);
   for (std::size_t p = 1; p < row.places.size(); ++p)
     text += fmt::format("+{}", row.places[p].line);
-  return word_of(text);
+  return case_word(text);
 }
 
 Facts facts_of(const KernelReport& kernel, const ExactTraffic& exact) {
@@ -278,7 +256,7 @@ std::vector<CaseRecord> records_of(const Report& report, Backend backend) {
     for (const auto& row : kernel.rows) {
       for (const auto& exact : row.exact) {
         const std::string line = line_word(row.row);
-        const std::string opcode = word_of(row.row.opcode);
+        const std::string opcode = case_word(row.row.opcode);
         const int nth = ++times[{exact.launch, line, opcode, exact.access.space}];
         CaseRecord begin = begun(of_access, exact);
         begin.which.params.insert(

@@ -189,6 +189,7 @@ std::string why_not(const ptx::Module& module, const ptx::Kernel& kernel, const 
     case Role::shuffle:
     case Role::vote:
     case Role::reduce:
+    case Role::match:
     case Role::activemask:
     case Role::warp_sync:
       return change.moves_lanes || change.moves_blocks

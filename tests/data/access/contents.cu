@@ -52,6 +52,23 @@ extern "C" __global__ void neighbour(int* a, const float* b, float* c, int n) {
   a[i] = (a[(i + 1) % n] + 1) & 4095;
   c[i] = b[a[i]];
 }
+extern "C" __global__ void levels(unsigned* level, const int* off, const int* edges, int n) {
+  int v = blockIdx.x * blockDim.x + threadIdx.x;
+  if (v >= n || level[v] != 1) return;
+  for (int i = off[v]; i < off[v + 1]; i++) {
+    if (level[edges[i]] == 0) level[edges[i]] = 2;
+  }
+}
+extern "C" __global__ void last(float* parts, unsigned* done, float* out) {
+  __shared__ bool is_last;
+  int t = threadIdx.x;
+  parts[blockIdx.x * blockDim.x + t] = t;
+  __threadfence();
+  __syncthreads();
+  if (t == 0) is_last = atomicAdd(done, 1u) == gridDim.x - 1;
+  __syncthreads();
+  if (is_last) out[t] = parts[t];
+}
 extern "C" __global__ void tile(int* a, const float* b, float* c) {
   int base = blockIdx.x * blockDim.x, t = threadIdx.x;
   for (int s = 1; s < blockDim.x; s *= 2) {

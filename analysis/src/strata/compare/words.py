@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from io import BytesIO
 from statistics import median_high
 from typing import Any
 
@@ -20,8 +21,12 @@ from strata.model.units import MINUS
 from strata.run import Row, params_text
 from strata.run.files import csv_bytes, visible
 
+REPORTED = ("bytes", "_hz", "_bits", "_count", "_theoretical")
+"""Ends of the names of facts of devices that are compared."""
 SHOWN = 30
 """So many alarms are printed on a terminal; the files have them all."""
+EQUAL = 0.01
+"""Numbers of two devices that differ by less are folded on a terminal."""
 _COLOURS = {"slower": "red", "faster": "green", "changed": "magenta"}
 _ROW_COLUMNS = (
     "suite", "benchmark", "case", "quantity", "method", "provenance", "unit", "better", "before",
@@ -43,8 +48,8 @@ _PUBLISHED = {
 class Section:
     """The report of one comparison.
 
-    The first of the `notes` is the summary. On a terminal `alarms`, if there can be any, replace
-    all `tables`; `details` are further tables, too long for a paper.
+    The first of the `notes` is the summary. On a terminal `alarms`, if there can be any, and
+    `folded`, if given, replace all `tables`; `details` are further tables, too long for a paper.
     """
 
     title: str
@@ -53,6 +58,7 @@ class Section:
     details: tuple[Table, ...] = ()
     alarms: Table | None = None
     notes: tuple[str, ...] = ()
+    folded: tuple[str, ...] | None = None
 
 
 def table_of(
@@ -130,26 +136,74 @@ def sections(
     parts = [_section(comparison) for comparison in found]
     if beside:
         names = f"Side by side:{units.SPACE}" + ", ".join(beside.names)
-        listed = tuple(_panel(beside, *of) for of in devices.panels(beside))
-        parts.append(Section(names, beside.warnings, listed, notes=devices.notes(beside)))
+        panels = list(devices.panels(beside))
+        listed = tuple(_panel(beside, *of) for of in panels)
+        changes, equal = _differences(beside, panels)
+        notes = devices.notes(beside)
+        parts.append(Section(names, beside.warnings, listed, (), changes, notes, equal))
     return tuple(parts)
 
 
 def _panel(found: devices.Devices, panel: devices.Panel, numbers: pd.DataFrame) -> Table:
     """One panel as a table: one column per device, then each run relative to the first."""
-    runs, lines = len(found.runs), []
+    lines = [cells for cells, _ in _cells(found, numbers)]
+    title = f"{panel.title} ({panel.unit}; {panel.better} is better)"
+    header = _header(found)
+    return table_of(panel.name, title, header, lines, range(1, len(header)))
+
+
+def _header(found: devices.Devices) -> tuple[str, ...]:
+    over = (f"{name}, over the first" for name in found.names[1 : len(found.runs)])
+    return ("", *found.names, *over)
+
+
+def _cells(found: devices.Devices, numbers: pd.DataFrame) -> Iterator[tuple[list[str], float]]:
+    """The cells of each line of a panel, and how far its most different device is from the first.
+
+    That is a factor of at least 1; 0 if the first device or all others have no such number.
+    """
     for label, here in numbers.groupby("label", sort=False):
         cells = dict(zip(here["at"], map(devices.cell, records(here)), strict=True))
         values = dict(zip(here["at"], here.value, strict=True))
-        ratios = [
-            f"{values[at] / values[0]:.3g}×" if at in values and values.get(0) else "–"
-            for at in range(1, runs)
-        ]
+        first = values.pop(0, 0)
+        over = {at: value / first for at, value in values.items() if first and value}
+        ratios = [f"{over[at]:.3g}×" if at in over else "–" for at in range(1, len(found.runs))]
         shown = [cells.get(at, "–") for at in range(len(found.names))]
-        lines.append((str(label), *shown, *ratios))
-    title = f"{panel.title} ({panel.unit}; {panel.better} is better)"
-    header = ("", *found.names, *(f"{name}, over the first" for name in found.names[1:runs]))
-    return table_of(panel.name, title, header, lines, range(1, len(header)))
+        most = max((max(factor, 1 / factor) for factor in over.values()), default=0)
+        yield [str(label), *shown, *ratios], most
+
+
+def _differences(
+    found: devices.Devices, panels: Iterable[tuple[devices.Panel, pd.DataFrame]]
+) -> tuple[Table, tuple[str, ...]]:
+    """The numbers that differ, most first, and in words those of each panel that do not."""
+    lines, folded = [*_facts(found)], list[str]()
+    for panel, numbers in panels:
+        equal = list[str]()
+        for (label, *cells), most in _cells(found, numbers):
+            if 0 < most <= 1 + EQUAL:
+                equal.append(f"{label} {cells[0]}")
+            else:
+                lines.append((most, [f"{panel.title}, {label} ({panel.unit})", *cells]))
+        if equal:
+            folded.append(f"{panel.title} ({panel.unit}): {'; '.join(equal)}")
+    lines.sort(key=lambda line: -line[0])
+    header = ("what differs", *_header(found)[1:])
+    table = table_of("differences", "", header, (line for _, line in lines), range(1, len(header)))
+    return table, tuple(folded)
+
+
+def _facts(found: devices.Devices) -> Iterator[tuple[float, list[str]]]:
+    """The sizes and clocks that the devices report and that differ, as lines of `_differences`."""
+    published = ["–"] * (len(found.names) - len(found.runs))
+    for name in found.runs[0].context.device.facts:
+        values = [run.context.device.facts.get(name) for run in found.runs]
+        known = [value for value in values if isinstance(value, int | float) and value > 0]
+        most = max(max(value / known[0], known[0] / value) for value in known) if known else 0
+        if name.endswith(REPORTED) and len(known) == len(values) and most > 1 + EQUAL:
+            ratios = [f"{value / known[0]:.3g}×" for value in known[1:]]
+            cells = [units.fact(name, value) for value in values]
+            yield most, [f"{name.replace('_', ' ')}, reported", *cells, *published, *ratios]
 
 
 def _section(found: Comparison) -> Section:
@@ -367,11 +421,25 @@ def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:
             say(f"\n{visible(table.title)}")
             put(table, head=True)
     elif section.alarms.rows:
-        put(replace(section.alarms, rows=section.alarms.rows[:SHOWN]), head=False)
-        if (more := len(section.alarms.rows) - SHOWN) > 0:
+        most = SHOWN if section.folded is None else len(section.alarms.rows)
+        put(
+            replace(section.alarms, rows=section.alarms.rows[:most]),
+            head=section.folded is not None,
+        )
+        if (more := len(section.alarms.rows) - most) > 0:
             say(f"and {more} more")
+    if section.folded:
+        say(f"\nEqual within {100 * EQUAL:g} %, with the number of the first:")
+        for line in section.folded:
+            say(f"  {visible(line)}")
     for note in section.notes:
         say(visible(note))
+
+
+def show_all(sections: Iterable[Section], say: Callable[[str], None], *, drawn: bool) -> None:
+    """Print each section."""
+    for section in sections:
+        show(section, say, drawn=drawn)
 
 
 def as_csv(columns: Iterable[str], lines: Iterable[Iterable[object]]) -> bytes:
@@ -414,6 +482,23 @@ def _csv(lines: pd.DataFrame, columns: Sequence[str]) -> bytes:
     columns = ("run_before", "run_after", *columns)
     lines = lines.rename(columns=_PUBLISHED).reindex(columns=columns).astype(object)
     return as_csv(columns, lines.where(lines.notna(), "").itertuples(index=False))
+
+
+def as_data(found: Sequence[Comparison], beside: devices.Devices | None) -> dict[str, Any]:
+    """The comparisons for programs: what the CSV files have, with numbers as numbers."""
+
+    def read(table: bytes) -> list[dict[Any, Any]]:
+        lines = pd.read_csv(BytesIO(table)).replace([np.inf, -np.inf], np.nan).astype(object)
+        return lines.where(lines.notna(), None).to_dict("records")
+
+    return {
+        "comparisons": [
+            {"title": title(one), "counts": counts(one), "power": power(one),
+             "families": read(families_data([one])), "rows": read(data([one]))}
+            for one in found
+        ],
+        "devices": read(devices_data(beside)) if beside else [],
+    }  # fmt: skip
 
 
 def devices_data(found: devices.Devices) -> bytes:

@@ -268,10 +268,11 @@ def panels(
 
 
 def legend_above(figure: Figure) -> None:
-    """One legend of all panels, above them, in as many columns as fit, evenly filled."""
+    """One legend above all panels without their own, in as many columns as fit, evenly filled."""
     keys = {
         label: handle
         for ax in figure.axes
+        if ax.get_legend() is None
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
     }
     rows = 1

@@ -30,7 +30,7 @@ import numpy.typing as npt
 from strata.compare import changes
 from strata.compare.changes import better
 from strata.compare.noise import LEAST, SMALLEST
-from strata.fleet import law
+from strata.fleet import chips, law
 from strata.fleet.dataset import Block, Entry, Line
 from strata.fleet.sites import CONDITIONS, SITES, site
 from strata.run import grouped
@@ -433,6 +433,9 @@ def _number(fact: Any) -> float:
 
 
 def _events(gpus: Sequence[Gpu]) -> Iterator[Event]:
+    runs = ((gpu.entry, *gpu.earlier) for gpu in gpus)
+    maps = [[found for one in of if (found := chips.map_of(one))] for of in runs]
+    yield from (Event(*one) for one in chips.exchanged(maps))
     usual = {}
     for name in _LIMITS:
         values = Counter(repr(gpu.entry.facts.get(name)) for gpu in gpus)

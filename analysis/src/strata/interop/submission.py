@@ -75,7 +75,7 @@ def submit(run: Run, out: Path, *, force: bool = False) -> Path:
         _refuse(folder, f"a run that is {context.state}", "a complete one", fix)
     with opened(folder / CONTEXT_FILE) as file:
         header: Json = json.loads(files.at_once(file, folder / CONTEXT_FILE, files.MOST_OF_LINE))
-    if "imported" in header or any(case.suite == "access" for case in run.cases):
+    if "imported" in header or any(case.suite in ("access", "profile") for case in run.cases):
         found = "what another tool measured" if "imported" in header else "kernels of yours"
         _refuse(folder, found, "a sweep that others can repeat", "measure one: strata run default")
     for cell in (getattr(row, name) for row in run.recorded.rows for name in COLUMNS):

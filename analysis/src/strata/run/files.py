@@ -267,6 +267,11 @@ def resource(package: str, name: str) -> str:
     return resources.files(package).joinpath(name).read_text(encoding="utf-8")
 
 
+def packed_resource(package: str, name: str) -> bytes:
+    """The content of a `gzip` file next to the modules of a package."""
+    return gzip.decompress(resources.files(package).joinpath(name).read_bytes())
+
+
 def place_folder(
     folder: Path, files: Mapping[str, bytes], more: Callable[[Path], Mapping[str, bytes]]
 ) -> Path:

@@ -1,0 +1,1 @@
+"""Profiles of programs: their kernels by time, and what limits each of them."""

@@ -1,0 +1,166 @@
+"""The table of a profile on a terminal, and the ceilings that it compares with."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from strata.ladder.stalls import STATES
+from strata.model import Table
+from strata.model.truth import load_run
+from strata.model.units import SPACE, quantity
+from strata.profile.kernels import (
+    COPIES,
+    SUITE,
+    TIMELINE,
+    Kernel,
+    Use,
+    kernels,
+    limits_of,
+    percent,
+    sentence,
+    uses,
+)
+from strata.roofline.ceilings import Ceiling
+from strata.run import Case, Run, RunError
+from strata.run.index import RESULTS, folders
+
+MOST = 20
+"""Kernels in the table."""
+_WIDTH = 44
+"""Letters of a kernel's name."""
+_WANTED = (
+    (frozenset({"ceilings", "peak_bandwidth"}), frozenset({"ceilings", "bandwidth"})),
+    (frozenset({"tensor_rate"}),),
+)
+"""Benchmarks with ceilings, of the levels and arithmetic, and of tensor cores: the best first."""
+_STARTED = re.compile(r"\d{8}T\d{6}Z")
+MEASURE = "measure them in 20 s: strata run ceilings, then --ceilings RUN"
+
+
+def lenders(name: str, slug: str) -> list[Run]:
+    """The runs with the ceilings: `name` (a folder, or a recorded run), or those of device `slug`.
+
+    Of a device the newest complete run with ceilings and bandwidths, and the newest with tensor
+    cores; quick runs do not count. Raises `RunError` for a `name` that is neither.
+    """
+    if name:
+        named = folders(name)
+        if len(named) == 1:
+            return [load_run(named[0])]
+        slug = named[0].parent.name  # of a device with several runs
+    found_in = {
+        file.parent: _benchmarks(file) for file in sorted(RESULTS.glob(f"{slug}/*/context.json"))
+    }
+    chosen: dict[Path, None] = {}
+    for choices in _WANTED:
+        runs = [[run for run, has in found_in.items() if wanted <= has] for wanted in choices]
+        best = next(filter(None, runs), [])
+        if best and not any(run in chosen for run in best):
+            chosen[max(best, key=_started)] = None
+    return [load_run(run) for run in chosen]
+
+
+def _started(run: Path) -> str:
+    found = _STARTED.search(run.name)
+    return found.group() if found else ""
+
+
+def _benchmarks(context: Path) -> frozenset[str]:
+    """The benchmarks of a complete run that is not quick; none of another."""
+    try:
+        found = json.loads(context.read_text(encoding="utf-8"))
+        is_fit = found["state"] == "complete" and found["sweep"]["name"] != "quick"
+        cases = found["sweep"]["cases"] if is_fit else []
+        return frozenset(case.split("/")[1] for case in cases if case.count("/") >= 2)
+    except (OSError, ValueError, KeyError, TypeError):
+        return frozenset()
+
+
+def table(found: list[Kernel], limits: dict[str, Ceiling]) -> Table:
+    """One line per kernel and shape."""
+    header = (
+        "kernel", "share", "launches", "time", "limit", "of it", "DRAM", "L2", "L1 hits", "L2 hits",
+        "occup.", "waits for",
+    )  # fmt: skip
+    lines = []
+    for one in found[:MOST]:
+        used = uses(one, limits)
+        cells = (
+            short_name(one), percent(one.share), f"{one.launches}", quantity(one.time, "s"),
+            *_limit(used), _bytes(one.moved("dram")), _bytes(one.moved("l2")),
+            _share(one.part("l1_hit_sectors", "l1_sectors")),
+            _share(one.part("l2_sm_hit_sectors", "l2_sm_sectors")),
+            _occupancy(one), STATES.get(one.stall[0], one.stall[0]) if one.stall else "–",
+        )  # fmt: skip
+        lines.append(tuple((cell,) for cell in cells))
+    numeric = frozenset({1, 2, 3, 5, 6, 7, 8, 9, 10})
+    return Table("profile", "Kernels of a program", header, tuple(lines), numeric)
+
+
+def lines(run: Run, found: list[Kernel], limits: dict[str, Ceiling], of: list[Run]) -> list[str]:
+    """What the table does not show: one sentence per kernel, the rest, copies, gaps, the source."""
+    text = [f"{short_name(one)}: {sentence(one, uses(one, limits))}" for one in found[:MOST]]
+    if rest := found[MOST:]:
+        share = percent(sum(one.share for one in rest))
+        text.append(f"{len(rest)} further kernels and shapes: {share} of the time of kernels")
+    for case in run.cases:
+        if case.suite == SUITE and case.benchmark in (COPIES, TIMELINE):
+            of_case = {row.quantity: row.value for row in run.rows if row.case == case.id}
+            text += _device_line(case, of_case)
+    counters = run.context.counters
+    if counters and counters.state == "unavailable":
+        text.append("; ".join(filter(None, (f"no counters: {counters.reason}", counters.mend))))
+    names = " and ".join(one.context.run for one in of)
+    text.append(f"ceilings of {names}" if limits else f"no ceilings of this device; {MEASURE}")
+    return text
+
+
+def _device_line(case: Case, of: Mapping[str, float]) -> list[str]:
+    """Copies of a kind, or how long the device was busy; nothing without rows."""
+    if case.benchmark == COPIES and "bytes" in of:
+        kind = case.params.get("kind", "").replace("_", " ")
+        moved = f"{_bytes(of['bytes'])} in {quantity(of['total_time'], 's')}"
+        return [f"{'fills' if kind == 'fill' else f'copies {kind}'}: {of['launches']:.0f}, {moved}"]
+    if of.get("span"):
+        busy, span = percent(of["busy_time"] / of["span"]), quantity(of["span"], "s")
+        gap = quantity(of["longest_gap"], "s")
+        return [f"device busy {busy} of {span}; {of['gaps']:.0f} gaps, the longest {gap}"]
+    return []
+
+
+def short_name(kernel: Kernel) -> str:
+    """A kernel and its shape in a line of bounded length."""
+    name = re.sub(r"\(.*", "", kernel.name) or kernel.name
+    shape = f"{kernel.case.params.get('grid', '')}·{kernel.case.params.get('block', '')}"
+    shape = re.sub(r"(x1)+(?=·|$)", "", shape)
+    return f"{name if len(name) <= _WIDTH else f'{name[: _WIDTH - 1]}…'} {shape}"
+
+
+def _limit(used: list[Use]) -> tuple[str, str]:
+    return (used[0].name, percent(used[0].share)) if used else ("–", "–")
+
+
+def _bytes(value: float | None) -> str:
+    """In powers of ten, as ceilings have them."""
+    return "–" if value is None else quantity(value, "B/s").removesuffix("/s")
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.0f}{SPACE}%"
+
+
+def _occupancy(kernel: Kernel) -> str:
+    row = kernel.rows.get("achieved_occupancy")
+    return f"{row.value:.0f}{SPACE}%" if row else "–"
+
+
+def profile(run: Run, ceilings: str = "") -> tuple[Table, list[str]]:
+    """The table and the lines below it. Raises `RunError` for a run that is no profile."""
+    found = kernels(run)
+    if not found:
+        fix = "profile a program: strata profile -- PROGRAM"
+        raise RunError(run.folder, found="no kernel of a profile", expected="one or more", fix=fix)
+    of = lenders(ceilings, run.context.device.slug)
+    limits = limits_of(of)
+    return table(found, limits), lines(run, found, limits, of)

@@ -1,0 +1,366 @@
+#include "harness/profile/records.hpp"
+
+#include "harness/base/demangle.hpp"
+#include "harness/base/text.hpp"
+#include "harness/case/case_word.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace strata::profile {
+namespace {
+
+constexpr const char* timeline = "device_timeline";
+constexpr const char* copies = "memory_copies";
+constexpr const char* method = "cupti_activity";
+constexpr double per_second = 1e9;
+
+double seconds(std::uint64_t nanoseconds) {
+  return static_cast<double>(nanoseconds) / per_second;
+}
+
+/// A kernel's name in its parts: "a::triad" and "<float, 4>" of "void a::triad<float, 4>(float*)".
+std::pair<std::string, std::string> name_and_template(std::string text) {
+  constexpr std::string_view anonymous = "(anonymous namespace)";
+  for (std::size_t at = 0; (at = text.find(anonymous)) != std::string::npos;)
+    text.replace(at, anonymous.size(), "anonymous");
+  int depth = 0;
+  std::size_t begin = 0;
+  std::size_t end = text.size();
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    depth += text[at] == '<' ? 1 : text[at] == '>' ? -1 : 0;
+    if (depth != 0) continue;
+    if (text[at] == ' ') begin = at + 1;
+    if (text[at] == '(') {
+      end = at;
+      break;
+    }
+  }
+  if (begin > end) begin = 0;
+  const std::string head = text.substr(begin, end - begin);
+  const auto opening = std::min(head.find('<'), head.size());
+  if (opening == 0) return {text, ""};
+  return {head.substr(0, opening), head.substr(opening)};
+}
+
+/// The name of a benchmark: lower case, words joined by underscores, beginning with a letter.
+std::string benchmark_name(std::string_view kernel) {
+  std::string name;
+  for (const char c : kernel) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80 && std::isalnum(byte) != 0) {
+      name += static_cast<char>(std::tolower(byte));
+    } else if (!name.empty() && name.back() != '_') {
+      name += '_';
+    }
+  }
+  while (name.ends_with('_'))
+    name.pop_back();
+  constexpr std::size_t longest = 100;
+  if (name.size() > longest) name.resize(longest);
+  return !name.empty() && std::isalpha(static_cast<unsigned char>(name.front())) != 0 ? name
+                                                                                      : "x_" + name;
+}
+
+std::string size_text(const std::array<unsigned, 3>& size) {
+  return fmt::format("{}x{}x{}", size[0], size[1], size[2]);
+}
+
+Measurement row(const char* quantity, const char* unit, std::vector<double> samples,
+                Provenance provenance = Provenance::timed) {
+  return {.quantity = quantity,
+          .unit = unit,
+          .provenance = provenance,
+          .method = method,
+          .samples = std::move(samples)};
+}
+
+std::vector<Measurement> rows_of(const Durations& times, const char* each) {
+  std::vector<double> samples;
+  std::ranges::transform(times.samples(), std::back_inserter(samples), seconds);
+  return {row(each, "s", std::move(samples)), row("total_time", "s", {seconds(times.total())}),
+          row("launches", "1", {static_cast<double>(times.count())}, Provenance::reported)};
+}
+
+Facts facts_of(const Durations& times) {
+  return {{"launches", static_cast<std::int64_t>(times.count())},
+          {"minimum_seconds", seconds(times.least())},
+          {"maximum_seconds", seconds(times.most())}};
+}
+
+CaseRecord measured(Case which, const Durations& times, const char* each,
+                    const std::string& started) {
+  CaseRecord record{.which = std::move(which),
+                    .status = Status::measured,
+                    .started = started,
+                    .seconds = seconds(times.total()),
+                    .facts = facts_of(times)};
+  record.measurements = rows_of(times, each);
+  return record;
+}
+
+/// The counts of the launches of a shape, launch by launch.
+std::vector<Measurement> counts_of(const Part& part, unsigned device, const KernelShape& shape,
+                                   const CounterPlan& plan) {
+  std::vector<Measurement> rows;
+  for (const CountedQuantity& quantity : plan.quantities) {
+    const auto place = std::ranges::find(part.metrics, quantity.metric);
+    if (place == part.metrics.end()) continue;
+    Measurement one{.quantity = quantity.name,
+                    .unit = quantity.unit,
+                    .provenance = Provenance::counted,
+                    .method = quantity.metric};
+    for (const CountedLaunch& launch : part.counted) {
+      if (launch.device != device || launch.shape != shape) continue;
+      const double value = launch.values[static_cast<std::size_t>(place - part.metrics.begin())];
+      if (std::isfinite(value)) one.samples.push_back(value);
+    }
+    if (!one.samples.empty()) rows.push_back(std::move(one));
+  }
+  return rows;
+}
+
+CaseRecord counting_record(const DeviceProfile& profile, const KernelShape& shape,
+                           const Launches& launches, const CounterPlan& plan, CaseRecord begun) {
+  begun.phase = Phase::counting;
+  begun.facts.clear();
+  begun.measurements.clear();
+  begun.seconds = 0;
+  begun.status = Status::skipped;
+  begun.reason = why_not_counted(shape, launches);
+  const bool is_selected =
+      profile.selection != nullptr && profile.selection->launches.contains(shape);
+  if (begun.reason.empty() && !profile.why_no_counts.empty()) begun.reason = profile.why_no_counts;
+  if (begun.reason.empty() && !is_selected) begun.reason = "it takes little of the time";
+  if (!begun.reason.empty() || profile.counts == nullptr) return begun;
+  begun.measurements = counts_of(*profile.counts, profile.device, shape, plan);
+  if (begun.measurements.empty()) {
+    begun.reason = "the run that counts did not launch it, or ended before";
+    return begun;
+  }
+  begun.status = Status::measured;
+  return begun;
+}
+
+/// The kernels of a device in the order of their total times.
+std::vector<const std::pair<const KernelShape, Launches>*> by_time(const Part& part,
+                                                                   unsigned device) {
+  std::vector<const std::pair<const KernelShape, Launches>*> all;
+  if (const auto found = part.kernels.find(device); found != part.kernels.end()) {
+    for (const auto& one : found->second)
+      all.push_back(&one);
+  }
+  std::ranges::stable_sort(all, std::greater{},
+                           [](const auto* one) { return one->second.times.total(); });
+  return all;
+}
+
+/// `most` ordinals spread evenly over 1 to `count`. The first launch, which may load code, is among
+/// them only if there are no others.
+std::vector<std::uint64_t> spread(std::uint64_t count, std::uint64_t most) {
+  std::vector<std::uint64_t> ordinals;
+  const std::uint64_t first = count > most ? 1 : 0;
+  const std::uint64_t left = count - first;
+  const std::uint64_t wanted = std::min(left, most);
+  for (std::uint64_t i = 0; i < wanted; ++i)
+    ordinals.push_back(first + (2 * i + 1) * left / (2 * wanted) + 1);
+  return ordinals;
+}
+
+Case kernel_case(const std::string& name, const KernelShape& shape) {
+  const auto [bare, arguments] = name_and_template(name);
+  Case which{.suite = suite,
+             .benchmark = benchmark_name(bare),
+             .backend = Backend::cuda,
+             .params = {{"block", size_text(shape.block)}, {"grid", size_text(shape.grid)}}};
+  if (!arguments.empty()) which.params["template"] = case_word(arguments);
+  return which;
+}
+
+}  // namespace
+
+std::string kernel_name(const KernelShape& shape) {
+  // Names of a program that the user runs anyway: templates refer to themselves often.
+  constexpr int most_references = 1000;
+  return demangled(shape.kernel, most_references);
+}
+
+std::string why_not_counted(const KernelShape& shape, const Launches& launches) {
+  for (const std::string_view library : {"nccl", "nvshmem"}) {
+    if (shape.kernel.find(library) != std::string::npos) {
+      return "it waits for other devices, so it cannot be replayed";
+    }
+  }
+  return launches.in_graphs ? "a graph launches it" : "";
+}
+
+Selection choose(const std::vector<Part>& parts, const Choice& choice) {
+  std::map<std::string, std::uint64_t> totals;                            // by kernel
+  std::map<KernelShape, std::pair<std::uint64_t, std::uint64_t>> shapes;  // time, most launches
+  for (const Part& part : parts) {
+    for (const auto& [device, launches] : part.kernels) {
+      for (const auto& [shape, one] : launches) {
+        if (!why_not_counted(shape, one).empty()) continue;
+        if (choice.matches && !choice.matches(kernel_name(shape))) continue;
+        totals[shape.kernel] += one.times.total();
+        auto& [time, count] = shapes[shape];
+        time += one.times.total();
+        // The fewest of all processes, so that each one makes them.
+        count = count == 0 ? one.times.count() : std::min(count, one.times.count());
+      }
+    }
+  }
+  std::vector<std::pair<std::uint64_t, std::string>> order;
+  for (const auto& [kernel, total] : totals)
+    order.emplace_back(total, kernel);
+  std::ranges::sort(order, std::greater{});
+  order.resize(std::min(order.size(), choice.top));
+  Selection selection;
+  for (const auto& [shape, times] : shapes) {
+    constexpr std::uint64_t small_share = 100;
+    const auto chosen =
+        std::ranges::find(order, shape.kernel, &std::pair<std::uint64_t, std::string>::second);
+    if (chosen == order.end() || times.first * small_share < chosen->first) continue;
+    selection.launches[shape] = spread(times.second, choice.launches);
+  }
+  return selection;
+}
+
+std::vector<CaseRecord> records_of(const DeviceProfile& profile, const CounterPlan& plan,
+                                   const std::string& started) {
+  const Part& part = *profile.times;
+  std::vector<CaseRecord> records;
+  std::vector<CaseRecord> counting;
+  std::set<std::string> ids;
+  for (const auto* one : by_time(part, profile.device)) {
+    const auto& [shape, launches] = *one;
+    const std::string name = kernel_name(shape);
+    Case which = kernel_case(name, shape);
+    // Functions that differ in their parameters only.
+    for (int next = 2; !ids.insert(which.id()).second; ++next)
+      which.params["overload"] = std::to_string(next);
+    CaseRecord record = measured(std::move(which), launches.times, "gpu_time", started);
+    record.facts.insert(
+        {{"kernel", name},
+         {"symbol", one_line(shape.kernel)},
+         {"registers_per_thread", static_cast<std::int64_t>(launches.registers)},
+         {"static_shared_bytes", static_cast<std::int64_t>(launches.static_shared)},
+         {"dynamic_shared_bytes", static_cast<std::int64_t>(launches.dynamic_shared)},
+         {"in_graphs", launches.in_graphs}});
+    records.push_back(record);
+    counting.push_back(counting_record(profile, shape, launches, plan, std::move(record)));
+  }
+  const auto device_case = [](const char* benchmark, Params params) {
+    return Case{.suite = suite,
+                .benchmark = benchmark,
+                .backend = Backend::cuda,
+                .params = std::move(params)};
+  };
+  if (const auto found = part.copies.find(profile.device); found != part.copies.end()) {
+    for (const auto& [kind, all] : found->second) {
+      records.push_back(
+          measured(device_case(copies, {{"kind", kind}}), all.times, "copy_time", started));
+      records.back().measurements.push_back(
+          row("bytes", "B", {static_cast<double>(all.bytes)}, Provenance::reported));
+    }
+  }
+  if (const auto found = part.busy.find(profile.device); found != part.busy.end()) {
+    const BusyTime& busy = found->second;
+    const std::uint64_t span = busy.last() - busy.first();
+    CaseRecord record{.which = device_case(timeline, {}),
+                      .status = Status::measured,
+                      .started = started,
+                      .seconds = seconds(span)};
+    record.measurements = {
+        row("span", "s", {seconds(span)}), row("busy_time", "s", {seconds(busy.busy())}),
+        row("idle_time", "s", {seconds(span - busy.busy())}),
+        row("longest_gap", "s", {seconds(busy.longest_gap())}),
+        row("gaps", "1", {static_cast<double>(busy.gaps())}, Provenance::reported)};
+    record.facts = {{"process_ended", part.is_whole}};
+    if (!part.notes.empty()) record.facts["notes"] = fmt::format("{}", fmt::join(part.notes, "; "));
+    if (const auto others = part.others.find(profile.device); others != part.others.end()) {
+      record.facts["further_launches"] = static_cast<std::int64_t>(others->second.count());
+      record.facts["further_seconds"] = seconds(others->second.total());
+    }
+    records.push_back(std::move(record));
+  }
+  std::ranges::move(counting, std::back_inserter(records));
+  return records;
+}
+
+std::vector<Benchmark> declarations_of(const std::vector<CaseRecord>& records,
+                                       const CounterPlan& plan) {
+  const std::map<std::string, std::string> meanings{
+      {"block", "threads of a block"},
+      {"grid", "blocks of a launch"},
+      {"template", "template arguments"},
+      {"overload", "number among functions of one name"},
+      {"kind", "from where to where, or a fill"}};
+  std::map<std::string, std::map<std::string, std::set<std::string>>> values;
+  for (const auto& record : records) {
+    auto& axes = values[record.which.benchmark];
+    for (const auto& [axis, value] : record.which.params)
+      axes[axis].insert(value);
+  }
+  std::vector<Quantity> of_kernel{{"gpu_time", "duration of a launch"},
+                                  {"total_time", "duration of all launches"},
+                                  {"launches", "number of launches"}};
+  for (const auto& one : plan.quantities)
+    of_kernel.push_back({one.name, one.meaning});
+  std::vector<Benchmark> declared;
+  for (const auto& [name, axes] : values) {
+    Benchmark one{.suite = suite,
+                  .name = name,
+                  .question = "How long does this kernel of a program take, and what limits it?",
+                  .quantities = of_kernel};
+    if (name == copies) {
+      one.question = "How long do the copies and fills of a program take?";
+      one.quantities = {{"copy_time", "duration of a copy"},
+                        {"total_time", "duration of all copies"},
+                        {"launches", "number of copies"},
+                        {"bytes", "bytes of all copies"}};
+    } else if (name == timeline) {
+      one.question = "How long is the device of a program busy?";
+      one.quantities = {{"span", "from the first operation to the end of the last one"},
+                        {"busy_time", "time with an operation"},
+                        {"idle_time", "time without one"},
+                        {"longest_gap", "longest time without one"},
+                        {"gaps", "number of times without one"}};
+    }
+    for (const auto& [axis, found] : axes) {
+      const std::vector<std::string> words{found.begin(), found.end()};
+      const auto meaning = meanings.find(axis);
+      one.axes.push_back({.name = axis,
+                          .meaning = meaning == meanings.end() ? axis : meaning->second,
+                          .choices = words,
+                          .defaults = words});
+    }
+    declared.push_back(std::move(one));
+  }
+  return declared;
+}
+
+std::vector<const Part*> matching_parts(const std::vector<Part>& times,
+                                        const std::vector<Part>& counts) {
+  std::map<std::string, std::vector<const Part*>> by_program;
+  for (const Part& part : counts)
+    by_program[part.program].push_back(&part);
+  std::map<std::string, std::size_t> used;
+  std::vector<const Part*> matched;
+  for (const Part& part : times) {
+    const auto& same = by_program[part.program];
+    const std::size_t place = used[part.program]++;
+    matched.push_back(place < same.size() ? same[place] : nullptr);
+  }
+  return matched;
+}
+
+}  // namespace strata::profile
