@@ -33,6 +33,8 @@ def data(run: Run) -> pd.DataFrame:
         rows = rows_of(run, benchmark, **axes)
         lines = rows[(rows.quantity == quantity) & (rows.method == "event_slope")]
         lines = lines[lines.blocks != 4]
+        if lines.empty:
+            continue
         named = lines.assign(**{name: lines[name].map(each) for name, each in WORDS.items()})
         prices = pd.Series(worded(named, words), lines.index, dtype=object).str.replace("_", " ")
         seconds = {name: lines[name] / NANO for name in ("value", "minimum", "maximum")}
@@ -44,6 +46,8 @@ def data(run: Run) -> pd.DataFrame:
                 **seconds,
             )
         )
+    if not found:
+        return pd.DataFrame()
     every = pd.concat(found, ignore_index=True)
     return columns(
         every, "group", "price", "of", nanoseconds="value", low="minimum", high="maximum"

@@ -259,7 +259,8 @@ def draw_roofline(data: pd.DataFrame, figure: Figure) -> None:
         shape = {"mfc": face} if line["valid"] else {"mfc": "none", "ls": ":"}
         (mark,) = ax.plot(at, rate, **{**look, **shape}, color="k", label=line["name"])
         _style.hover(mark, [line["_row"]])
-        note(ax, quantity(rate, "1/s") + " (invalid)" * (not line["valid"]), at, rate, color="k")
+        words = quantity(rate, "1/s") + " (invalid)" * (not line["valid"])
+        note(ax, words, at, rate, bbox={"fc": "white", "lw": 0, "alpha": 0.7, "pad": 0.5})
         if pd.notna(published):
             look["mfc"] = ORANGE if face == "k" else face
             theirs(ax, at, published, [f"{line['name']}: published {CITED}"], **look)
