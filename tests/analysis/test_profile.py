@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from builders import case, context2, count, counts, measurement, write_run
+from builders import case, context2, count, counts, measurement, strata, write_run
 from strata.profile.kernels import kernels, limits_of, sentence, uses
 from strata.profile.table import lenders, profile
 from strata.run import Run, RunError, load_run
@@ -114,3 +114,12 @@ def test_what_is_no_profile_and_unknown_ceilings_are_refused(tmp_path: Path) -> 
     run = loaded(tmp_path, kernel("stream", 1e-3))
     with pytest.raises(RunError, match="h9000"):
         profile(run, "h9000")
+
+
+def test_the_command_prints_the_table_of_a_run(tmp_path: Path) -> None:
+    run = write_run(tmp_path, kernel("stream", 1e-3), header=context2(device__slug=H200))
+    for ceilings in ((), ("--ceilings", "h200")):
+        done = strata("profile", run, *ceilings)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "stream 64·256" in done.stdout
+        assert "ceilings of nvidia-h200-" in done.stdout

@@ -155,7 +155,7 @@ def draw_roofline(
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
 
 
-CeilingsOf = Annotated[str, _option("Take ceilings from this run or recorded device.", "RUN")]
+CeilingsOf = Annotated[str, _option("Take ceilings from this run or recorded device.", "NAME|RUN")]
 
 
 @app.command(name="profile")
