@@ -244,7 +244,7 @@ struct CountedRun {
 };
 
 /// Counts the kernels that take most time in another run of the program.
-CountedRun count(const ProfileOptions& options, const std::vector<Part>& times,
+CountedRun count(const ProfileOptions& options, const std::vector<Part>& times, int first_status,
                  const DeviceMessage& device, const fs::path& library, const fs::path& room) {
   CountedRun run;
   run.why_none = device.counters.plan.chip.empty() ? device.counters.reason : "";
@@ -266,8 +266,10 @@ CountedRun count(const ProfileOptions& options, const std::vector<Part>& times,
                   "program prints is discarded",
                   run.selection.launches.size(), device.counters.plan.passes));
   const int status = run_profiled(options, library, room / "counters", file);
-  if (const auto ending = ending_of(status); !ending.empty()) {
-    report(fmt::format("second run: {} {}", options.program.front(), ending));
+  if (status != first_status) {
+    const auto ending = ending_of(status);
+    report(fmt::format("second run: {} {}, unlike the first", options.program.front(),
+                       ending.empty() ? "exited with status 0" : ending));
   }
   run.parts = read_parts(room / "counters");
   report_notes(run.parts);
@@ -355,9 +357,7 @@ int run_profile(const ProfileOptions& options) {
   const off_t input = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
   const std::string started = utc_text();
   const int status = run_profiled(options, library, room / "times", {});
-  if (const auto ending = ending_of(status); !ending.empty()) {
-    report(fmt::format("{} {}", name, ending));
-  }
+  if (WIFSIGNALED(status)) report(fmt::format("{} {}", name, ending_of(status)));
   const std::vector<Part> times = read_parts(room / "times");
   report_notes(times);
   const std::vector<Place> places = places_of(times);
@@ -380,7 +380,7 @@ int run_profile(const ProfileOptions& options) {
   } else {
     // From the beginning again; what cannot be read twice is empty in the second run.
     if (input >= 0) (void)::lseek(STDIN_FILENO, input, SEEK_SET);
-    counted = count(options, times, devices.begin()->second, library, room);
+    counted = count(options, times, status, devices.begin()->second, library, room);
   }
   const auto matches = profile::matching_parts(times, counted.parts);
   for (const Place& place : places) {
@@ -417,8 +417,8 @@ void add_profile(Command app, int& status, const std::vector<std::string>& comma
              "-- PROGRAM ARGS…")
       .required();
   sub.option("--ceilings", options->ceilings,
-             "run whose measured ceilings are the limits (default: a recorded run of this device)",
-             "RUN");
+             "run or recorded device with the measured ceilings (default: recorded for this model)",
+             "NAME|RUN");
   sub.option("--kernel", options->kernel, "count only kernels whose name matches", "RE");
   sub.option("--top", options->top, "count the kernels that take most time", "N")
       .range(0, 1000)
