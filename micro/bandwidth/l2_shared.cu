@@ -3,9 +3,9 @@
 // All warps of the chip read one array in turn, 16 bytes a lane, past L1 (ld.global.cg). They begin
 // at places evenly spread over it. Requests of several SMs for a sector that meet on their way are
 // merged (request_merging): the smaller the array, the more, and `bandwidth` exceeds what L2 sends.
-// Each half of L2 can hold a copy of every line; if the array is larger than a half, reads cross to
-// the other one. `bandwidth` and `peak_bandwidth` have separate data for each block. The time
-// includes half an addition for each word and about five instructions for each round.
+// Each half of L2 can hold a copy of every line. `bandwidth` and `peak_bandwidth` have separate
+// data for each block. The time includes half an addition for each word and about five instructions
+// for each round.
 #include "harness/cuda/benchmark.cuh"
 
 namespace strata::l2_shared {
@@ -28,9 +28,8 @@ Benchmark declare() {
   return {.suite = "micro",
           .name = "l2_shared",
           .question = "How many bytes per second does L2 deliver if all SMs read the same data?",
-          .axes = {listed_axis(
-              "footprint", "bytes that all SMs read; the last one is more than a half of L2",
-              {"262144", "2097152", "16777216", "37748736"}, {"262144", "2097152", "16777216"})},
+          .axes = {listed_axis("footprint", "bytes that all SMs read",
+                               {"262144", "2097152", "16777216"})},
           .quantities = {{"bandwidth", "bytes read per second, whole chip"},
                          {"bandwidth_per_sm", "bytes read per cycle of an SM, by each timer"},
                          {"grid_time", "duration of the whole long launch, including start-up"},
@@ -71,9 +70,7 @@ Experiment describe(const Params& params, const GpuFacts& gpu) {
   constexpr auto fifth =
       static_cast<std::uint32_t>(timed_cycles * usual_bytes_per_cycle / of_round / 5);
   const auto footprint = number_of<std::uint32_t>(params, "footprint");
-  const bool copied = footprint <= gpu.l2_bytes / 3;
-  const bool crosses = footprint > gpu.l2_bytes / 2 && footprint <= gpu.l2_bytes / 4 * 3;
-  if (!copied && !crosses) throw Skipped{"L2 does not hold the data, or part of their copies"};
+  if (footprint > gpu.l2_bytes / 3) throw Skipped{"L2 does not hold the data and their copies"};
   const std::uint32_t chunks = footprint / chunk;
   const std::uint32_t warps = gpu.sms * warps_per_sm;
   Experiment experiment = bandwidth_of(gpu.sms, "bandwidth");

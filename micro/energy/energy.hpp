@@ -78,6 +78,15 @@ inline Work sectors(const char* name, const char* level, const char* stride) {
                      {"misalignment", "0"},
                      {"locality", "32"}}};
 }
+/// Home lines of an SM's side of L2, or of the other one; more than a side can hold twice.
+inline Work placed(const char* name, const char* order) {
+  return {.name = name,
+          .benchmark = "l2_placement",
+          .quantity = "bandwidth",
+          .unit = "B",
+          .params = {{"order", order}, {"part", "327680"}},
+          .divides = false};
+}
 inline Work transfer(const char* name, const char* direction) {
   return {.name = name,
           .benchmark = "transfers",
@@ -168,16 +177,8 @@ inline Work rung(const char* name, Params more = {}) {
       streamed("shared_write", "shared", "write"),
       streamed("l1_read", "l1", "read", "16", true),
       streamed("l1_read_4", "l1", "read", "4"),
-      {.name = "l2_near",
-       .benchmark = "l2_shared",
-       .quantity = "bandwidth",
-       .unit = "B",
-       .params = {{"footprint", "2097152"}}},
-      {.name = "l2_far",
-       .benchmark = "l2_shared",
-       .quantity = "bandwidth",
-       .unit = "B",
-       .params = {{"footprint", "37748736"}}},
+      placed("l2_near", "near"),
+      placed("l2_far", "far"),
       streamed("l2_read", "l2", "read", "16", true),
       streamed("l2_write", "l2", "write"),
       sectors("l2_sectors", "l2", "8"),

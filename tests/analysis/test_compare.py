@@ -392,9 +392,9 @@ def test_runs_of_the_same_code_show_what_half_of_all_changes_hide() -> None:
     hurt = {(b, c): 0.02 + 0.1 * float(rng.random()) for b in range(6) for c in range(0, 60, 2)}
     before, after = sampled(QUIET, rng), sampled(QUIET, rng, name="after", changed=hurt)
     alone = compare(before, after).verdicts()["slower"]
-    told = compare(before, after, same=[sampled(QUIET, rng, name="again")])
-    assert told.verdicts()["slower"] > 160 > 2 * alone
-    assert [[run.context.run for run in runs] for runs in told.repeats] == [["run", "again"]]
+    found = compare(before, after, same=[sampled(QUIET, rng, name="again")])
+    assert found.verdicts()["slower"] > 160 > 2 * alone
+    assert [[run.context.run for run in runs] for runs in found.repeats] == [["run", "again"]]
 
 
 # --- verdicts -------------------------------------------------------------------------------------
@@ -674,7 +674,7 @@ def moved_dram() -> tuple[Run, Run]:
 @pytest.mark.parametrize(
     "repeats", [(), pytest.param(REPEATS["h200"], marks=pytest.mark.slow)], ids=["alone", "repeats"]
 )
-def test_the_recorded_pair_whose_dram_moved_is_told_in_a_sentence(repeats: Sequence[Path]) -> None:
+def test_the_recorded_pair_whose_dram_moved_has_a_sentence(repeats: Sequence[Path]) -> None:
     found = compare(*moved_dram(), same=[recorded(of) for of in repeats])
     moved = {
         (one.benchmark, one.quantity, one.level): one for one in changes.records(found.moved())
@@ -765,9 +765,9 @@ def test_what_another_clock_explains_is_no_alarm_and_what_it_does_not_is(same: i
     assert follows.change == pytest.approx(1 / 0.97 - 1, abs=0.003)
     assert (follows.verdict, follows.chance) == ("undecided", 1.0)
     assert follows.found > 0.03
-    assert any("clock under load" in told for told in words.warnings(slow))
-    (told,) = (note for note in words.sections([slow])[0].notes if note.startswith("The clock of"))
-    assert told.startswith("The clock of the second run is 3.0\u00a0% lower: of each family, only")
+    assert any("clock under load" in warning for warning in words.warnings(slow))
+    (clock,) = (note for note in words.sections([slow])[0].notes if note.startswith("The clock of"))
+    assert clock.startswith("The clock of the second run is 3.0\u00a0% lower: of each family, only")
     moved = compare(before, clocked(0.97, "b", 1.055), same=again).moved()
     assert [(one.benchmark, one.verdict) for one in changes.records(moved)] == [
         ("bench0", "slower")
@@ -777,7 +777,7 @@ def test_what_another_clock_explains_is_no_alarm_and_what_it_does_not_is(same: i
 # --- conditions -----------------------------------------------------------------------------------
 
 
-def test_a_device_is_told_by_its_number_and_a_host_by_what_it_is() -> None:
+def test_a_device_is_identified_by_its_number_and_a_host_by_its_hardware() -> None:
     run = run_of([row()])
     assert kinship(run.context, run.context) == "device"
     assert kinship(run.context, run_of([], device__uuid="GPU-2").context) == "model"
@@ -827,7 +827,7 @@ def test_what_one_run_alone_recorded_is_named_and_a_clock_may_waver_a_little() -
     assert f"{one}".startswith("clocks before.sm_clock_hz: 1.98")
 
 
-def test_repeats_are_of_one_chip_and_code_and_stand_behind_the_run_that_they_repeat() -> None:
+def test_repeats_are_of_one_chip_and_code_and_follow_the_run_that_they_repeat() -> None:
     before, after = pair_of()
     first, second = (run_of(before.rows, name, device__uuid="GPU-2") for name in "12")
     again, late = (run_of(before.rows, name) for name in ("again", "late"))
@@ -847,8 +847,8 @@ def test_repeats_are_of_one_chip_and_code_and_stand_behind_the_run_that_they_rep
 def test_a_repeat_of_other_conditions_is_named() -> None:
     before, after = pair_of()
     found = compare(before, after, same=[run_of(before.rows, "again", build__flags="-O0")])
-    told = "again is given as a repeat of before, but differs in strata.flags"
-    assert any(line.startswith(told) for line in words.warnings(found))
+    warning = "again is given as a repeat of before, but differs in strata.flags"
+    assert any(line.startswith(warning) for line in words.warnings(found))
 
 
 def test_runs_without_a_common_row_or_of_another_device_say_so_in_one_line() -> None:

@@ -93,9 +93,9 @@ def answered(*arguments: str | Path) -> int:
     with bounded(), redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as left:
         cli.main([*map(str, arguments)])
     code = int(left.value.code or 0)
-    said = out.getvalue() + err.getvalue()
-    assert not {c for c in said if not c.isprintable() and c not in "\n\u00a0\u202f"}
-    assert "Traceback" not in said
+    text = out.getvalue() + err.getvalue()
+    assert not {c for c in text if not c.isprintable() and c not in "\n\u00a0\u202f"}
+    assert "Traceback" not in text
     assert code in (0, 1, 2)
     if code == 2 and not {*MANY}.intersection(arguments[:1]):
         assert err.getvalue().count("\n") == 1, err.getvalue()

@@ -180,7 +180,7 @@ def test_kernels_of_known_intensity_lie_on_the_roof_or_below(seed: int, tmp_path
     for level, point in points(found).items():
         assert (point.value, point.share) == pytest.approx((rate, rate / allowed[level]))
         assert point.above is None
-    assert all("nominal" in told for told in problems(found))
+    assert all("nominal" in problem for problem in problems(found))
 
 
 @pytest.mark.parametrize(("over", "refused"), [(1.0, ""), (1.015, ""), (1.05, "refused")])
@@ -202,7 +202,7 @@ def test_above_its_level_by_more_than_the_tolerance_is_an_error(
         )
 
 
-def test_above_the_peak_is_told_once_for_all_levels(tmp_path: Path) -> None:
+def test_a_point_above_the_peak_is_named_once_for_all_levels(tmp_path: Path) -> None:
     kernel = rung(1.3 * PEAK, at({"l1": 900, "l2": 900, "dram": 900}), instructions=5.0)
     run = run_folder(tmp_path, *ceilings(), *kernel)
     found = entries([load_run(run)], nominal=False)
@@ -245,11 +245,11 @@ def test_the_likely_cause_is_what_the_rows_can_tell(
 ) -> None:
     lines = [arithmetic("fp32", PEAK, limit=limit * PEAK), bandwidth("l2", 1e13)]
     kernel = rung(1.2 * PEAK, at({"l2": 900}), clock=clock)
-    (told,) = problems(shown(tmp_path, *lines, *kernel, nominal=False))
-    assert words in told
+    (problem,) = problems(shown(tmp_path, *lines, *kernel, nominal=False))
+    assert words in problem
 
 
-def test_nominal_operations_above_the_roof_are_told_and_prove_nothing(tmp_path: Path) -> None:
+def test_nominal_operations_above_the_roof_are_named_and_prove_nothing(tmp_path: Path) -> None:
     found = shown(tmp_path, *ceilings(), *rung(0.8 * PEAK, at({"l2": 900}, 12.0), flops=12.0))
     assert points(found)["l2"].above is None
     nominal = points(found, "nominal")["l2"]
@@ -393,7 +393,7 @@ def test_what_a_roofline_lacks_is_named_with_its_remedy(tmp_path: Path) -> None:
     assert lack.found == COUNTS_OF_BOTH
 
 
-def test_lesser_ceilings_are_those_that_lack_something(tmp_path: Path) -> None:
+def test_lower_ceilings_are_those_that_lack_something(tmp_path: Path) -> None:
     lines = [
         arithmetic("fp64", 0.5 * PEAK),
         arithmetic("fp16x2", 2 * PEAK),
@@ -408,7 +408,7 @@ def test_lesser_ceilings_are_those_that_lack_something(tmp_path: Path) -> None:
         *rung(1e13, at({"l2": 300})),
     ]
     found = shown(tmp_path, *ceilings(), *lines)
-    assert {c.name: c.value for c in ceilings_of(found) if c.lesser} == {
+    assert {c.name: c.value for c in ceilings_of(found) if c.lower} == {
         "fp16, packed": 2 * PEAK,
         "fp64": 0.5 * PEAK,
         "fp32 without FMA": 0.49 * PEAK,

@@ -50,7 +50,7 @@ def imported(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{name.name}" for name in node.names)
 
 
-def test_every_module_stands_in_a_room() -> None:
+def test_every_module_is_in_a_room() -> None:
     assert {room_of(path) for path in MODULES} == set(BELOW)
 
 

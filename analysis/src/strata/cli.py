@@ -2,7 +2,7 @@
 
 Exit codes: 0 success; 1 something is slower or the comparison lacks the required power (compare),
 above its roof (roofline), or a GPU is out (fleet); 2 bad input or usage, with one line on standard
-error that says why.
+error that gives the reason.
 """
 
 import errno
@@ -292,7 +292,7 @@ def compare(
 
     def load(folder: Path) -> Run:
         run = rows_of(load_run(folder), only or [])
-        return anonymous(run, told_apart=True) if unnamed else run
+        return anonymous(run, distinct=True) if unnamed else run
 
     loaded, repeats = [*map(load, runs)], [*map(load, same or [])]
     found, devices = compare_all(loaded, settings, same=repeats, beside=names)
@@ -383,8 +383,8 @@ def validate(runs: Runs) -> None:
             counts = f"{len(run.cases)} cases, {len(run.rows)} rows{unfinished}"
             valid = ", ".join(f"{k} {good} of {rows}" for k, rows, good in validity(run) if rows)
             _say(f"{folder}: sound ({counts}; valid: {valid})")
-            for rule, rows, cases, says in fallen(run):
-                verdict = "valid, and state what they are" if says else "not valid"
+            for rule, rows, cases, is_note in fallen(run):
+                verdict = "valid, and state what they are" if is_note else "not valid"
                 _say(f"  {rule:<8} {rows:>7} rows of {cases} cases re-judged: {verdict}")
             for line in agreement.disagreements(run):
                 _say(f"  disagree {line}")
@@ -420,7 +420,7 @@ def make_ready(run: OneRun, *, out: SubmitOut = Path("submission"), force: Force
     _say(
         f"{made}: sound, {len(loaded.cases)} cases, {len(loaded.rows)} rows, {timed} of the timed "
         f"ones valid; {size:.1f} MB\n"
-        "It holds no host name, folder, argument or serial; a digest stands for the UUID.\n"
+        "It holds no host name, folder, argument or serial; a digest replaces the UUID.\n"
         "To contribute it to Strata:\n"
         f"  1. copy it to results/{context.device.slug}/{context.run} of a clone\n"
         "  2. add a line to the table in results/README.md: device, command, what is new\n"

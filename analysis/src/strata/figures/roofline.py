@@ -45,6 +45,7 @@ def data_of(form: Form, found: Sequence[Entry]) -> pd.DataFrame:
         above = getattr(entry, "above", None)
         return {field: getattr(entry, field, None) for field in FIELDS} | {
             "unit": form.bandwidth if getattr(entry, "sloped", False) else form.rate,
+            "lesser": getattr(entry, "lower", None),
             "share_of_roof": getattr(entry, "share", None),
             "above": above and above.name,
             "case": entry.row.case,
@@ -157,23 +158,23 @@ def _draw_ceilings(ax: Axes, found: Sequence[Ceiling], unit: float, form: Form) 
     peak = max(ceiling.value for ceiling in found if ceiling.roof and not ceiling.sloped)
     (left, right), bottom, last = ax.get_xlim(), ax.get_ylim()[0] * unit, np.inf
     for ceiling in sorted(found, key=attrgetter("value"), reverse=True):
-        value, lesser = ceiling.value, ceiling.lesser
-        line = ":" if not ceiling.bounds else "--" if lesser else "-"
+        value, lower = ceiling.value, ceiling.lower
+        line = ":" if not ceiling.bounds else "--" if lower else "-"
         colour = LOOKS.get(ceiling.level, ("k",))[0]
         ends = np.array([value / steepest, right])
         if ceiling.sloped:
             ends = np.array([max(left, bottom / value), peak / value])
         heights = value * (ends if ceiling.sloped else np.ones(2)) / unit
         ax.plot(ends, heights, color=colour, ls=line, lw=1.6 if line == "-" else 0.8)
-        if not ceiling.bounds or (narrow and lesser):
+        if not ceiling.bounds or (narrow and lower):
             continue
         if ceiling.sloped:
             sectors = f"{brief(value / 1e9)} Gsector/s"
             rate = units.quantity(value, "B/s") if form is FLOP else sectors
-            name = ceiling.name.rpartition(", ")[2] if lesser else ceiling.name
+            name = ceiling.name.rpartition(", ")[2] if lower else ceiling.name
             place = {"rotation": np.degrees(np.arctan(value / unit)), "rotation_mode": "anchor",
                      "transform_rotates_text": True, "in_layout": False}  # fmt: skip
-            x, lift, side = (3.2, 0.94, "top") if lesser else (1.3, 1.06, "baseline")
+            x, lift, side = (3.2, 0.94, "top") if lower else (1.3, 1.06, "baseline")
             x, words = x * ends[0], name if narrow else f"{name} {rate}"
             y = lift * value * x / unit
             ax.text(x, y, words, size=NOTE, color=colour, va=side, **place)

@@ -239,8 +239,8 @@ def _best_layouts(run: Run) -> Iterator[_Pick]:
         for kind, found, pick in (("latency", timed, min), ("bandwidth", loaded, max)):
             if found:
                 row, best, gain = pick(found, key=lambda item: item[0].value)
-                told = gain and best.layout != layouts.BASELINE
-                against = f", {factor(gain)} {layouts.BASELINE}" if gain and told else ""
+                shown = gain and best.layout != layouts.BASELINE
+                against = f", {factor(gain)} {layouts.BASELINE}" if gain and shown else ""
                 noisy = best.noisy if kind == "bandwidth" else None
                 yield _Pick(level, kind, row, best.layout, against, noisy)
 
@@ -269,7 +269,7 @@ def valid_rows(run: Run) -> Iterator[Headline]:
     timed, *others = validity(run)
     invalid = timed.rows - timed.valid
     flagged = f"{invalid} flagged by a gate" if invalid else "no gate failed"
-    if later := sum(one.rows for one in fallen(run) if not one.says):
+    if later := sum(one.rows for one in fallen(run) if not one.is_note):
         flagged += f"; {later} rows by rules that are newer than the run"
     beside = "".join(f"; {one.kind} {one.valid} of {one.rows}" for one in others if one.rows)
     found = valid_of(timed)

@@ -186,14 +186,14 @@ def _units(row: Row) -> int:
 
 
 def _point(row: Row, work: _Work, level: str, moved: tuple[float, list[Row]]) -> Point:
-    basis, each, said, arithmetic = work
+    basis, each, rows, arithmetic = work
     low, high = row.interval
     name, speed = ladder.rung_name(row.benchmark), (row.value, low, high)
     if row.suite != ladder.SUITE:
         name, speed = row.benchmark, (1 / row.value, 1 / high, 1 / low)
         name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
     value, low, high = (each * one for one in speed)
-    valid = all(one.valid for one in (row, *said, *moved[1]))
+    valid = all(one.valid for one in (row, *rows, *moved[1]))
     head = (row.run, name, level, basis, each * _units(row), moved[0])
     return Point(*head, value, low, high, valid, row, arithmetic)
 
@@ -208,14 +208,14 @@ def _counted(cases: ladder.Cases, row: Row, form: Form) -> list[_Work]:
         flops = cases.get(row, _COUNTED[form])
         return [("counted", flops.value, [flops], MAIN)] if flops else []
     operations: dict[str, float] = {}
-    said: list[Row] = []
+    rows: list[Row] = []
     for parts in _OPERATIONS:
         if found := _parts(cases, row, *parts):
             adds, multiplies, fused = (one.value for one in found)
             operations[parts[0][:4]] = adds + multiplies + 2 * fused
-            said += found
+            rows += found
     total = sum(operations.values())
-    return [("counted", total, said, max(operations, key=operations.__getitem__))] if total else []
+    return [("counted", total, rows, max(operations, key=operations.__getitem__))] if total else []
 
 
 def _moved(cases: ladder.Cases, row: Row, form: Form) -> dict[str, tuple[float, list[Row]]]:
