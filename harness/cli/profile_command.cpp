@@ -9,6 +9,7 @@
 #include "harness/cli/commands.hpp"
 #include "harness/cli/injected_program.hpp"
 #include "harness/counters/counter_set.hpp"
+#include "harness/cpu/topology.hpp"
 #include "harness/profile/records.hpp"
 #include "harness/record/build_info.hpp"
 #include "harness/run/supervisor.hpp"
@@ -151,17 +152,8 @@ DeviceMessage described(unsigned ordinal, const profile::DeviceFacts& facts) {
   DeviceMessage message = probe({.arguments = {"strata", "worker", "--device", "host", "--probe"}});
   message.backend = Backend::cuda;
   message.conditions.clear();
-  message.identity = {.slug = {}, .name = facts.name, .uuid = facts.uuid, .facts = {}};
-  for (const char c : facts.name) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool fits = byte < 0x80 && std::isalnum(byte) != 0;
-    if (fits) message.identity.slug += static_cast<char>(std::tolower(byte));
-    if (!fits && !message.identity.slug.empty() && message.identity.slug.back() != '-')
-      message.identity.slug += '-';
-  }
-  while (message.identity.slug.ends_with('-'))
-    message.identity.slug.pop_back();
-  if (message.identity.slug.empty()) message.identity.slug = "unknown-gpu";
+  message.identity = {
+      .slug = slug(facts.name), .name = facts.name, .uuid = facts.uuid, .facts = {}};
   if (!facts.capability.empty()) message.identity.facts["compute_capability"] = facts.capability;
   message.counters = {};
   const std::string chip = chip_of_capability(facts.capability);
