@@ -222,6 +222,15 @@ def test_a_quantity_is_the_same_text_in_every_command(
         for text in shown
         if answer in found
     ]
+    wanted = (("bandwidth.l1", "per_sm"), ("bandwidth.dram", "share"))
+    beside = [
+        one.text
+        for answer in answers.load_answers(folder).answers
+        for one in answer.also
+        if (answer.name, one.quantity) in wanted
+    ]
+    for text in texts["summary"]:
+        assert all(one.replace("\u00a0", " ") in text.replace("\u00a0", " ") for one in beside)
     for command, answer, text in pairs:
         number = found[answer].removeprefix("≈\u00a0").removesuffix("\u00a0cycles")
         assert number.replace("\u00a0", " ") in text.replace("\u00a0", " "), (command, answer)
