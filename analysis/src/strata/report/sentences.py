@@ -83,7 +83,8 @@ def against_limit(level: str, best: atlas.Best) -> Sentence:
         return ()
     clock = "B/TSC cycle" if "tsc" in best.per_cycle.unit else "B/cycle"
     core = "core" if best.row.backend == "host" else "SM"
-    return words(f"{{}} per {core}", Cited(f"{number(best.per_cycle.value)}{SPACE}{clock}", best.per_cycle))
+    rate = f"{number(best.per_cycle.value)}{SPACE}{clock}"
+    return words(f"{{}} per {core}", Cited(rate, best.per_cycle))
 
 
 def latency_words(one: atlas.Latency) -> Sentence:
