@@ -27,7 +27,7 @@ from strata.report.sentences import sentences
 from strata.roofline import verdicts
 from strata.roofline.forms import FLOP
 from strata.run import Run, RunError, index, load_context, one_line
-from strata.run.files import visible, write_files
+from strata.run.files import is_run, visible, write_files
 from strata.run.private import anonymous
 from strata.run.validate import findings, refuse_repeated, validity
 
@@ -183,7 +183,7 @@ def draw_roofline(
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
 
 
-CeilingsOf = Annotated[str, _option("Take ceilings from this run or recorded device.", "RUN")]
+CeilingsOf = Annotated[str, _option("Take ceilings from this run or recorded device.", "NAME|RUN")]
 
 
 @app.command(name="profile")
@@ -241,10 +241,10 @@ def ask(words: Words = None, *, as_json: AnswersJson = False) -> None:
 
     first, *question = words or [""]
     names = answers.names()
-    if first not in names and not Path(first).is_dir():
+    if first not in names and "/" not in first and not is_run(Path(first)):
         first, question = names[0], list(words or [])
     if not question:
-        _say(text.topics())
+        _say(json.dumps(answers.topics(), indent=1) if as_json else text.topics())
         return
     main, found = answers.ask(answers.answers_of(first), question)
     if as_json:

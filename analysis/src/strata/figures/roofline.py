@@ -246,18 +246,19 @@ def _draw_ceilings(
             ends = np.array([max(left, bottom / value), peak / value])
         heights = value * (ends if ceiling.sloped else np.ones(2)) / unit
         ax.plot(ends, heights, color=colour, ls=line, lw=1.6 if line == "-" else 0.8)
-        if not ceiling.bounds or (narrow and lower):
-            continue
+        if not ceiling.bounds or (narrow and (lower or ceiling.sloped)):
+            continue  # colours are those of the legend
         if ceiling.sloped:
             sectors = f"{brief(value / 1e9)} Gsector/s"
             rate = units.quantity(value, "B/s") if form is FLOP else sectors
             name = ceiling.name.rpartition(", ")[2] if lower else ceiling.name
-            place = {"rotation": np.degrees(np.arctan(value / unit)), "rotation_mode": "anchor",
+            x, lift, side = (3.2, 0.94, "top") if lower else (1.3, 1.09, "baseline")
+            slope = np.degrees(np.arctan(lift * value / unit))  # of the parallel below the words
+            place = {"rotation": slope, "rotation_mode": "anchor",
                      "transform_rotates_text": True, "in_layout": False}  # fmt: skip
-            x, lift, side = (3.2, 0.94, "top") if lower else (1.3, 1.06, "baseline")
-            x, words = x * ends[0], name if narrow else f"{name} {rate}"
+            x *= ends[0]
             y = lift * value * x / unit
-            ax.text(x, y, words, size=NOTE, color=colour, va=side, **place)
+            ax.text(x, y, f"{name} {rate}", size=NOTE, color=colour, va=side, **place)
         else:
             # Names of close ceilings follow each other, in points of the height.
             at = HEIGHT * np.log(value / bottom) / np.log(top / bottom)

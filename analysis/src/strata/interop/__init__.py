@@ -7,7 +7,8 @@ file can support; none of our gates checked it, so every case is `unverified`.
 - `strata.interop.nsight_compute`: CSV of `ncu --csv`, import;
 - `strata.interop.pyperf`: JSON, export;
 - `strata.interop.parquet`: Apache Parquet, export;
-- `strata.interop.plain_csv`: the table of a run as CSV, export.
+- `strata.interop.plain_csv`: the table of a run as CSV, export;
+- `strata.interop.csv_columns`: the same with one column per parameter, export.
 """
 
 import sys
@@ -26,7 +27,7 @@ from strata.run.load import UNKNOWN_OF_TABLE
 from strata.run.private import anonymous, without_paths
 from strata.run.rows import is_table
 
-Target = Literal["google-benchmark", "pyperf", "parquet", "csv"]
+Target = Literal["google-benchmark", "pyperf", "parquet", "csv", "csv-columns"]
 """What a run can be written as."""
 Warn = Callable[[str], None]
 

@@ -10,6 +10,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,7 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from strata.run import files, schema
+from strata.run import files, index, schema
 from strata.run.files import RunError
 from strata.run.rows import Row, case_id, derive, is_table, table_rows
 from strata.run.run import Run
@@ -106,6 +107,8 @@ def _refuse_other_folders(folder: Path) -> None:
             f"a run folder ({files.CONTEXT_FILE}, {files.SAMPLES_FILE}, {files.MEASUREMENTS_FILE})"
         )
         fix = "give the folder that strata run printed"
+        if near := get_close_matches(f"{folder}", index.recorded(), 1):
+            fix += f", or the recorded run {near[0]}"
         raise RunError(folder, found=found, expected=expected, fix=fix)
     if files.is_run(folder) or (folder / files.SAMPLES_FILE).exists():
         return
