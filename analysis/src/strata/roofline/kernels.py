@@ -56,8 +56,8 @@ _MOVED: tuple[tuple[str, dict[str, int]], ...] = (
     ("l1", {"l1tex__t_bytes": 1}),
     ("l1", {"derived__l1tex__lsu_writeback_bytes_mem_lgds": 1}),
     ("l1", {"derived__l1tex__lsu_writeback_bytes_mem_lg": 1}),
+    ("l2", {"lts__t_sectors_srcunit_tex": SECTOR}),
     ("l2", {"l2_load_sectors": SECTOR, "l2_store_sectors": SECTOR}),
-    ("l2", {"l2_sm_sectors": SECTOR}),
     ("l2", {"lts__t_bytes": 1}),
     ("l2", {"derived__lts__lts2xbar_bytes": 1}),
     ("dram", {"dram_read_bytes": 1, "dram_write_bytes": 1}),
@@ -71,9 +71,8 @@ _TIME = "gpu__time_duration.sum, or sm__cycles_elapsed.avg with its .per_second"
 COMMAND = (
     "LC_ALL=C ncu --csv --page raw --print-units base --clock-control none --set roofline "
     "--metrics gpu__time_duration.sum,smsp__inst_executed.sum,dram__bytes_read.sum,"
-    "dram__bytes_write.sum,lts__t_sectors_srcunit_tex_op_read.sum,"
-    "lts__t_sectors_srcunit_tex_op_write.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum,"
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum,"
+    "dram__bytes_write.sum,lts__t_sectors_srcunit_tex.sum,"
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum,"
     "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum ./program > kernels.csv"
 )
 """Collects all that a roofline needs: the set adds the operations that the chip counts."""
