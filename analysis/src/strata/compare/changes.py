@@ -268,7 +268,7 @@ def _timed(pairs: pd.DataFrame, level: Callable[[Row], str]) -> pd.DataFrame:
         (pairs.provenance == "timed") & (pairs.reason == "") & ~pairs.quantity.isin(CYCLE_CLOCKS)
     ]
     first, second = (np.array([row.value for row in timed[run]]) for run in ("before", "after"))
-    errors = [noise.median_errors([row.taken for row in timed[run]]) for run in ("before", "after")]
+    errors = [noise.errors_of([*timed[run]]) for run in ("before", "after")]
     knee = noise.KNEE * noise.slopes([*timed.before])
     return timed.assign(
         level=[level(row) for row in timed.before],
@@ -302,9 +302,8 @@ def _rows(
     law = Noise(*(column.to_numpy(float) for column in (
         scales, floors.floor_shape, floors.floor_shift, floors.floor_freedom,
     )))  # fmt: skip
-    samples = ([row.taken for row in timed[run]] for run in ("before", "after"))
     (below, above, _), (below_after, above_after, _) = (
-        noise.intervals(taken, APART) for taken in samples
+        noise.intervals_of([*timed[run]], APART) for run in ("before", "after")
     )
     # The interval of a difference from those of its parts (Zou and Donner 2008).
     apart = np.where(timed.log > 0, np.hypot(above, below_after), np.hypot(below, above_after))

@@ -36,13 +36,13 @@ def data(run: Run) -> pd.DataFrame:
         if lines.empty:
             continue
         named = lines.assign(**{name: lines[name].map(each) for name, each in WORDS.items()})
-        prices = pd.Series(worded(named, words), lines.index, dtype=object).str.replace("_", " ")
+        prices = [price.replace("_", " ") for price in worded(named, words)]
         seconds = {name: lines[name] / NANO for name in ("value", "minimum", "maximum")}
         found.append(
             lines.assign(
                 group=benchmark,
                 price=prices,
-                of=lines[by].map(str).str.replace("_", " "),
+                of=[f"{value}".replace("_", " ") for value in lines[by]],
                 **seconds,
             )
         )
