@@ -521,6 +521,14 @@ def test_parquet_and_csv_give_back_the_table(folder: Path, tmp_path: Path) -> No
     assert again.read_bytes() == file.read_bytes()
     plain = interop.export(run, tmp_path / "run.csv", to="csv")
     pd.testing.assert_frame_equal(pd.read_csv(plain), pd.read_csv(folder / "measurements.csv"))
+    wide = interop.export(run, tmp_path / "wide.csv", to="csv-columns")
+    text = pd.read_csv(wide, dtype=str)
+    assert [*text.columns] == [*ours.columns]
+    for axis in ("layout", "footprint"):
+        if axis in ours:
+            assert [*text[axis].fillna("")] == [*ours[axis].fillna("")]
+    assert [*pd.read_csv(wide)["valid"]] == [*ours["valid"]]
+    assert [*text["value"].astype(float)] == [*ours["value"]]
 
 
 def test_columns_of_a_frame_and_their_types(tmp_path: Path) -> None:

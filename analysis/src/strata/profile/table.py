@@ -21,7 +21,7 @@ from strata.profile.kernels import (
     uses,
 )
 from strata.roofline.ceilings import Ceiling
-from strata.run import Case, Run, RunError
+from strata.run import Case, Run, RunError, read_text
 from strata.run.index import RESULTS, folders
 
 MOST = 20
@@ -68,7 +68,7 @@ def _started(run: Path) -> str:
 def _benchmarks(context: Path) -> frozenset[str]:
     """The benchmarks of a complete run that is not quick; none of another."""
     try:
-        found = json.loads(context.read_text(encoding="utf-8"))
+        found = json.loads(read_text(context))
         is_fit = found["state"] == "complete" and found["sweep"]["name"] != "quick"
         cases = found["sweep"]["cases"] if is_fit else []
         return frozenset(case.split("/")[1] for case in cases if case.count("/") >= 2)
