@@ -183,8 +183,7 @@ def draw_roofline(
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
 
 
-_CEILINGS = "Take ceilings from this run or recorded device."
-CeilingsOf = Annotated[str, _option(_CEILINGS, "RUN|DEVICE")]
+CeilingsOf = Annotated[str, _option("Take ceilings from this run or recorded device.", "NAME|RUN")]
 
 
 @app.command(name="profile")
