@@ -486,7 +486,7 @@ class Profile {
       guarded([&] {
         under_way_.values = std::exchange(active_, nullptr)->end();
         if (under_way_.values.empty()) {
-          return part_.note("a launch was not counted, because others were counted with it: " +
+          return part_.note("a launch was not counted, because the profiler saw other work: " +
                             under_way_.shape.kernel);
         }
         part_.counted.push_back(under_way_);

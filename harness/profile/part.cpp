@@ -167,7 +167,7 @@ void Part::add_kernel(unsigned device, const KernelShape& shape, std::uint64_t b
     found = of_device.emplace(shape, facts).first;
   }
   found->second.times.add(end - begin);
-  found->second.in_graphs = found->second.in_graphs || in_graph;
+  found->second.in_graphs += in_graph ? 1 : 0;
 }
 
 void Part::add_copy(unsigned device, const std::string& kind, std::uint64_t begin,
@@ -197,7 +197,7 @@ std::string part_text(Part& part) {
       add(Line{"kernel"}
               .number(device)
               .shape(shape)
-              .number(launches.in_graphs ? 1 : 0)
+              .number(launches.in_graphs)
               .number(launches.registers)
               .number(launches.static_shared)
               .number(launches.dynamic_shared)
@@ -286,7 +286,7 @@ Part read_part(std::string_view text) {
       const auto device = words.number<unsigned>();
       KernelShape shape = words.shape();
       Launches launches;
-      launches.in_graphs = words.number() != 0;
+      launches.in_graphs = words.number();
       launches.registers = words.number<unsigned>();
       launches.static_shared = words.number();
       launches.dynamic_shared = words.number();

@@ -49,8 +49,8 @@ class Durations {
 /// Launches of one kernel and shape on one device.
 struct Launches {
   Durations times;
-  bool in_graphs = false;  ///< some were launched by a graph
-  unsigned registers = 0;  ///< of a thread
+  std::uint64_t in_graphs = 0;  ///< of them, launched by graphs
+  unsigned registers = 0;       ///< of a thread
   std::uint64_t static_shared = 0;
   std::uint64_t dynamic_shared = 0;
 };

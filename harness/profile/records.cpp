@@ -199,7 +199,7 @@ std::string why_not_counted(const KernelShape& shape, const Launches& launches) 
       return "it waits for other devices, so it cannot be replayed";
     }
   }
-  return launches.in_graphs ? "a graph launches it" : "";
+  return launches.in_graphs == launches.times.count() ? "a graph launches it" : "";
 }
 
 Selection choose(const std::vector<Part>& parts, const Choice& choice) {
@@ -214,7 +214,8 @@ Selection choose(const std::vector<Part>& parts, const Choice& choice) {
         auto& [time, count] = shapes[shape];
         time += one.times.total();
         // The fewest of all processes, so that each one makes them.
-        count = count == 0 ? one.times.count() : std::min(count, one.times.count());
+        const std::uint64_t own = one.times.count() - one.in_graphs;
+        count = count == 0 ? own : std::min(count, own);
       }
     }
   }
@@ -254,7 +255,7 @@ std::vector<CaseRecord> records_of(const DeviceProfile& profile, const CounterPl
          {"registers_per_thread", static_cast<std::int64_t>(launches.registers)},
          {"static_shared_bytes", static_cast<std::int64_t>(launches.static_shared)},
          {"dynamic_shared_bytes", static_cast<std::int64_t>(launches.dynamic_shared)},
-         {"in_graphs", launches.in_graphs}});
+         {"launches_in_graphs", static_cast<std::int64_t>(launches.in_graphs)}});
     records.push_back(record);
     counting.push_back(counting_record(profile, shape, launches, plan, std::move(record)));
   }

@@ -66,8 +66,8 @@ def measurement(
     detail: str = "half-width 0.1 %",
 ) -> dict[str, Any]:
     """One quantity of a case."""
-    said = {"quantity": quantity, "unit": unit, "provenance": provenance, "method": method}
-    return said | {"samples": list(samples), "noise": {"verdict": noise, "detail": detail}}
+    measured = {"quantity": quantity, "unit": unit, "provenance": provenance, "method": method}
+    return measured | {"samples": list(samples), "noise": {"verdict": noise, "detail": detail}}
 
 
 def case(

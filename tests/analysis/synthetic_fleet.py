@@ -89,15 +89,15 @@ def world(run: Run, other: Run | None = None, most: int | None = None) -> World:
             distances[at] = np.log(there / row.value)
     for number, places in enumerate(found.values()):
         families[places] = number
-        told = distances[places][~np.isnan(distances[places])]
-        exact = lines[places[0]].provenance != "timed" and (not len(told) or not told.any())
+        known = distances[places][~np.isnan(distances[places])]
+        exact = lines[places[0]].provenance != "timed" and (not len(known) or not known.any())
         if exact:
             family_sigmas[number] = 0.0
             continue
-        middle = float(np.median(told)) if len(told) else 0.0
+        middle = float(np.median(known)) if len(known) else 0.0
         family_sigmas[number] = min(max(abs(middle) / 2**0.5, CALM), WILD)
         apart = np.abs(distances[places] - middle) / 2**0.5
-        usual = float(np.nanmedian(apart)) if len(told) else 0.001
+        usual = float(np.nanmedian(apart)) if len(known) else 0.001
         row_sigmas[places] = np.minimum(np.where(np.isnan(apart), usual, apart), WILD) + LEAST / 2
     kinds = {name: at for at, name in enumerate(dict.fromkeys(map(site, lines)))}
     return World(

@@ -26,15 +26,15 @@ def beside_the_data(tmp_path: Path) -> Iterator[Path]:
     os.chdir(before)
 
 
-def test_every_block_runs_and_prints_what_stands_below_it(beside_the_data: Path) -> None:
+def test_every_block_runs_and_prints_the_text_below_it(beside_the_data: Path) -> None:
     blocks = BLOCK.findall(README.read_text(encoding="utf-8"))
     assert len(blocks) >= 7
     names: dict[str, object] = {}
-    for code, said in blocks:
+    for code, printed in blocks:
         with redirect_stdout(io.StringIO()) as out:
             exec(compile(code, f"{README}", "exec"), names)  # noqa: S102  (our own page)
         lines = [line.rstrip() for line in out.getvalue().splitlines()]
-        assert lines == [line.rstrip() for line in said.splitlines()], code
+        assert lines == [line.rstrip() for line in printed.splitlines()], code
     assert (beside_the_data / "latency.png").read_bytes().startswith(b"\x89PNG")
     assert (beside_the_data / "report" / "report.html").is_file()
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_headlines import CHIP, L2, ceiling, stream, told, words
+from test_headlines import CHIP, L2, ceiling, stream, texts, words
 
 from builders import case, count, counts, layout_case, load, load2, measurement
 from strata.compare import devices
@@ -102,7 +102,7 @@ def test_the_noise_gate_does_not_choose_a_headline(tmp_path: Path) -> None:
     assert best.row.value == 4e12
     assert best.noisy
     assert best.noisy.value == 4.5e12
-    (found,) = (one for one in told(headlines.headlines(run)) if one[0].startswith("DRAM"))
+    (found,) = (one for one in texts(headlines.headlines(run)) if one[0].startswith("DRAM"))
     assert found[1:] == ("4.00 TB/s", "4.0 B/cycle per SM, up to 4.50 TB/s in a noisy row")
     lower = load(tmp_path / "lower", [stream("dram", 16, 4e12), noisy_stream(3.5e12)])
     assert atlas.bandwidths(lower)["dram"].noisy is None
@@ -117,7 +117,7 @@ def test_the_best_layout_has_an_upper_end_too(tmp_path: Path) -> None:
     for one in noisy["measurements"]:
         one["noise"] = {"verdict": "failed", "detail": "half-width 1.2 %"}
     lines = [layout_case("soa", 50, bandwidth=2e12, residency="dram"), noisy]
-    ((_, value, remark),) = told(headlines.best_layout(load(tmp_path, lines)))
+    ((_, value, remark),) = texts(headlines.best_layout(load(tmp_path, lines)))
     assert (value, remark.partition(";")[0]) == (
         "soa", "2.00 TB/s of useful data, up to 3.00 TB/s in a noisy row"
     )  # fmt: skip

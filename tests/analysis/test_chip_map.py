@@ -37,12 +37,12 @@ class Chip:
         self.distance = apart + beside + generator.uniform(-5, 5, SMS)[:, None]
 
     def map(self, operation: str = "exchange", lines: int = 4096, seed: int = 0) -> Cells:
-        """A map as a run would have it, where `seed` chooses the physical pages."""
-        generator = np.random.default_rng(seed)
-        first = generator.permutation(PAGE // 128)[: lines // 2] * 128
+        """A map as a run would have it, where `seed` chooses the noise."""
+        places, generator = np.random.default_rng(0), np.random.default_rng(seed)
+        first = places.permutation(PAGE // 128)[: lines // 2] * 128
         count = lines // 2 // 64
-        pages = np.repeat(8 * np.arange(count) + 1 + generator.integers(0, 7, count), 64)
-        others = pages * PAGE + generator.integers(0, PAGE // 128, len(pages)) * 128
+        pages = np.repeat(8 * np.arange(count) + 1 + places.integers(0, 7, count), 64)
+        others = pages * PAGE + places.integers(0, PAGE // 128, len(pages)) * 128
         offsets = np.concatenate([first, others]).astype(np.int64)
         self.home = chip_map.parity(offsets, mask_of(HALF_BITS + PAGE_BITS))
         bits = [chip_map.parity(offsets, mask_of(one)) for one in SLICE_BITS]
@@ -177,6 +177,7 @@ def test_the_command_describes_and_compares_chips(
     assert f"clusters link {GPCS} GPCs; 100.0% of SMs are grouped alike" in text
     assert f"load: lines in {SLICES} groups" in text
     assert f"exchange: lines in {2 * SLICES} groups" in text
+    assert text.count("100.0%; 100.0%") == len(folders), "one hash of addresses for all chips"
     assert "reads of 64 KiB per SM: default 4.00\N{NO-BREAK SPACE}TB/s (+0.0%)" in text
     assert "near 5.00\N{NO-BREAK SPACE}TB/s (+25.0%)" in text
 

@@ -54,7 +54,7 @@ def test_a_report_goes_into_the_run_and_of_several_into_the_working_folder(tmp_p
     assert (tmp_path / "report" / "report.html").is_file()
 
 
-def test_summary_says_it_in_words_and_gives_programs_the_same_numbers() -> None:
+def test_summary_prints_sentences_and_gives_programs_the_same_numbers() -> None:
     lines = printed("summary", HOST_RUN)
     assert lines[0].startswith("L1: With one chain per core, ")
     assert lines[4] == "Level: 0 of 760 rows proved by counters, 760 level unverified."
@@ -68,6 +68,7 @@ def test_summary_says_it_in_words_and_gives_programs_the_same_numbers() -> None:
     assert best["low"] <= best["value"] <= best["high"]
     assert "/layout=soaoas/" in best["case"]
     assert data["l2"] == {}
+    assert {one["level"] for one in data["best_layouts"] if one["by"] == "latency"} >= {"l1"}
     timed = data["validity"]["timed"]
     assert f"{timed['valid']} of {timed['rows']} (" in words
     assert data["rows"] == sum(one["rows"] for one in data["validity"].values())
@@ -91,11 +92,12 @@ def test_the_share_of_valid_rows_for_reframe_is_that_of_timed_rows() -> None:
     run = DATA / "excerpt-nvidia-h200-20261121T235015Z-0683d2f"
     numbers = json.loads(strata("summary", "--json", run).stdout)["numbers"]
     assert numbers["L1 latency"]["unit"] == "cycle"
+    assert 1e-9 < numbers["L2 latency"]["seconds"] < 1e-6
     assert 1e-9 < numbers["L1 latency"]["seconds"] < 1e-7
     assert {"cache sizes L1", "cache sizes L2"} <= set(numbers)
 
 
-def test_validate_says_sound_for_each_run() -> None:
+def test_validate_reports_sound_for_each_run() -> None:
     counts = "timed 904 of 924, counted 449 of 463, modelled 622 of 630"
     assert printed("validate", GPU_RUN, HOST_RUN, COUNTED_RUN) == [
         f"{GPU_RUN}: sound (108 cases, 1084 rows; valid: timed 1072 of 1084)",
@@ -175,8 +177,8 @@ def test_a_full_disk_is_one_line_that_names_a_file_and_leaves_none(tmp_path: Pat
 def test_output_that_is_lost_has_the_exit_code_of_every_command(command: str) -> None:
     with Path("/dev/full").open("w") as full:
         done = process("-m", "strata", command, HOST_RUN, stdout=full)
-    told = "strata: cannot write all output: No space left on device\n"
-    assert (done.returncode, done.stderr) == (1, told)
+    message = "strata: cannot write all output: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, message)
 
 
 @pytest.mark.parametrize("command", ["roofline", "summary", "report", "validate", "submit"])
@@ -193,7 +195,7 @@ def test_a_folder_of_runs_is_named_as_such(command: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ([], "Missing command; see python -m strata --help"),
         (["report"], "Missing argument 'RUN...'; see python -m strata report --help"),
@@ -201,9 +203,9 @@ def test_a_folder_of_runs_is_named_as_such(command: str, tmp_path: Path) -> None
         (["summary", "--loud", "x"], "No such option: --loud; see python -m strata summary --help"),
     ],
 )
-def test_wrong_usage_is_one_line_and_exit_2(arguments: list[str], told: str) -> None:
+def test_wrong_usage_is_one_line_and_exit_2(arguments: list[str], message: str) -> None:
     done = strata(*arguments)
-    assert (done.returncode, done.stderr) == (2, f"strata: {told}\n")
+    assert (done.returncode, done.stderr) == (2, f"strata: {message}\n")
 
 
 def test_help_needs_no_run_and_no_matplotlib() -> None:

@@ -102,12 +102,12 @@ def test_the_caption_tells_how_far_the_driver_is_off(tmp_path: Path) -> None:
     assert "the mean of the last second" in agreed
 
 
-def told(run: Run) -> list[str]:
+def sentences_of(run: Run) -> list[str]:
     return [plain(one).replace("\u00a0", " ") for one in sentences(run)]
 
 
-def test_a_run_says_what_each_load_makes_of_the_clock(tmp_path: Path) -> None:
-    loads, below = told(run_of(tmp_path, *SOME[:5]))
+def test_a_run_reports_the_clock_under_each_load(tmp_path: Path) -> None:
+    loads, below = sentences_of(run_of(tmp_path, *SOME[:5]))
     assert loads == (
         "Clock of the SMs under load: multiply-adds 1.99 GHz at 450.0 W and tensor cores 1.80 GHz "
         "at 640.0 W."
@@ -131,7 +131,7 @@ def test_cases_of_older_runs_are_held_against_what_was_reported_around_the_run(
     ]  # fmt: skip
     run = load(tmp_path, lines)  # 1.98 GHz before and after
     assert [*(100 * below_the_drivers(run).below).round(1)] == [4, 3.5, 3, 2.5, 2, 6.6]
-    (sentence,) = told(run)
+    (sentence,) = sentences_of(run)
     assert "5 cases of layout_read (1.90 GHz to 1.94 GHz) and coalescing (1.85 GHz):" in sentence
     idle = {"sm_clock_hz": 345e6}
     unknown = load(tmp_path, lines, clocks={"before": idle, "after": {"sm_clock_hz": DRIVER}})
@@ -144,7 +144,7 @@ def test_cases_of_older_runs_are_held_against_what_was_reported_around_the_run(
     assert [*(100 * below_the_drivers(wider).below).round(1)] == [6.6]
 
 
-def test_what_the_driver_reported_meanwhile_goes_before_what_it_said_around_the_run(
+def test_driver_reports_during_the_run_come_before_those_around_it(
     tmp_path: Path,
 ) -> None:
     lines = [

@@ -54,7 +54,7 @@ def test_nothing_is_cut_overlaps_or_fades(page: Page, width: int, *, dark: bool)
     assert dark or found["size"]["labels"] > 100
 
 
-def told(page: Page, x: float, y: float) -> str:
+def tooltip_at(page: Page, x: float, y: float) -> str:
     """The text of the page for a place that the mouse points at."""
     for step in (2, 1, 0):
         page.mouse.move(x + step, y)
@@ -77,7 +77,7 @@ def test_a_mark_of_a_comparison_tells_its_row_its_run_and_its_change(page: Page)
     ):
         seen = page.evaluate(HITS % f'svg[aria-label="{figure}"]')
         assert len(seen) > 30
-        # One that no other lies near.
+        # A mark with no other near it.
         one = next(
             hit for hit in seen
             if wanted in cases[hit["number"] - 1][1]
@@ -85,9 +85,9 @@ def test_a_mark_of_a_comparison_tells_its_row_its_run_and_its_change(page: Page)
                                           + abs(other["y"] - hit["y"]) > 6 for other in seen)
         )  # fmt: skip
         benchmark, params = cases[one["number"] - 1]
-        said = told(page, one["x"], one["y"])
-        assert said.startswith(f"{heads[one['number'] - 1][0]}: ")
-        assert said.endswith(f"{benchmark} {params}")
+        text = tooltip_at(page, one["x"], one["y"])
+        assert text.startswith(f"{heads[one['number'] - 1][0]}: ")
+        assert text.endswith(f"{benchmark} {params}")
         page.mouse.click(one["x"], one["y"])
         page.wait_for_function("document.querySelector('dialog.row').open")
         assert "run" in page.evaluate(
@@ -111,9 +111,9 @@ def test_the_page_of_a_fleet_is_whole_at_every_width(browser: Browser, tmp_path:
         shown.evaluate(OPEN)
         for width in (400, 1920):
             resize(shown, width, 900)
-            told = shown.evaluate(f"audit({json.dumps({'slack': 1.0, 'least': 4.5})})")
-            assert told["faults"] == []
-            assert told["size"]["texts"] > 300
+            result = shown.evaluate(f"audit({json.dumps({'slack': 1.0, 'least': 4.5})})")
+            assert result["faults"] == []
+            assert result["size"]["texts"] > 300
         assert shown.evaluate("document.querySelectorAll('#map tbody tr').length") == 24
         assert (
             shown.evaluate("document.querySelectorAll('#out tbody tr').length")

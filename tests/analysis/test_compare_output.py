@@ -88,13 +88,13 @@ def test_a_comparison_without_power_does_not_look_like_nothing_changed(tmp_path:
     done = strata("compare", *runs)
     assert done.returncode == 0, done.stderr
     assert "0 slower, 0 faster, 0 changed" in done.stdout
-    told = "It could not have seen a change of 2.0\u00a0%, so it does not show that nothing changed"
-    assert told in done.stdout
+    text = "It could not have seen a change of 2.0\u00a0%, so it does not show that nothing changed"
+    assert text in done.stdout
     assert "in 0 of 40 timed rows, alone (0) or with their whole family" in done.stdout
     done = strata("compare", *runs, "--require-power", "2%")
     assert done.returncode == 1
     assert "strata: --require-power: Test Device" in done.stderr
-    assert told in done.stderr
+    assert text in done.stderr
     assert strata("compare", *runs, "--require-power", "900%").returncode == 0
 
 
@@ -184,7 +184,7 @@ def test_conditions_that_differ_are_a_warning_each_on_the_standard_error(tmp_pat
     assert "strata.flags" in (tmp_path / "out" / "compare.tex").read_text()
 
 
-def test_runs_of_the_same_code_are_asked_for_and_taken(tmp_path: Path) -> None:
+def test_runs_of_the_same_code_are_requested_and_taken(tmp_path: Path) -> None:
     runs = [written(tmp_path, name) for name in ("before", "after", "again")]
     assert "no runs of the same code" in strata("compare", *runs[:2]).stderr
     done = strata("compare", *runs[:2], "--same", runs[2])
@@ -246,9 +246,9 @@ def test_bad_input_is_one_line_exit_2_and_nothing_written(
         with pytest.raises(SystemExit) as end:
             cli.main(["compare", *map(str, arguments)])
         assert end.value.code == 2
-        told = capsys.readouterr()
-        assert told.out == ""
-        (line,) = told.err.splitlines()
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        (line,) = printed.err.splitlines()
         return line
 
     before, after = written(tmp_path, "before"), written(tmp_path, "after")
@@ -353,7 +353,7 @@ def test_the_page_needs_no_network_and_closes_what_it_opens(tmp_path: Path) -> N
 def test_a_terminal_has_the_first_alarms_and_all_of_devices(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def told(section: words.Section, *, drawn: bool) -> list[str]:
+    def texts(section: words.Section, *, drawn: bool) -> list[str]:
         lines: list[str] = []
         words.show(section, lines.append, drawn=drawn)
         return "\n".join(lines).splitlines()
@@ -361,7 +361,7 @@ def test_a_terminal_has_the_first_alarms_and_all_of_devices(
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(words, "SHOWN", 2)
     comparison = words.sections([found()])[0]
-    plain, drawn = told(comparison, drawn=False), told(comparison, drawn=True)
+    plain, drawn = texts(comparison, drawn=False), texts(comparison, drawn=True)
     assert [line.split()[0] for line in plain[1:4]] == ["slower", "slower", "and"]
     assert plain[3] == "and 1 more"
     assert drawn[-len(plain[3:]) :] == plain[3:]
@@ -369,7 +369,7 @@ def test_a_terminal_has_the_first_alarms_and_all_of_devices(
     (beside,) = words.sections(
         (), devices.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)])
     )
-    for lines in told(beside, drawn=False), told(beside, drawn=True):
+    for lines in texts(beside, drawn=False), texts(beside, drawn=True):
         text = "\n".join(lines)
         assert all(table.title.partition(" (")[0] in text for table in beside.tables)
 
@@ -386,9 +386,9 @@ def test_every_row_is_a_dot_and_every_alarm_is_named() -> None:
             assert dots.get(verdict, 0) == comparison.verdicts()[verdict]
         (ranges,) = (one for one in ax.collections if isinstance(one, LineCollection))
         assert len(ranges.get_segments()) == 3
-    told = [*_compare_changes.below(comparison)]
-    assert sum(line.startswith("slower, ") for line in told) == 2
-    assert sum(line.startswith("faster, ") for line in told) == 1
+    names = [*_compare_changes.below(comparison)]
+    assert sum(line.startswith("slower, ") for line in names) == 2
+    assert sum(line.startswith("faster, ") for line in names) == 1
 
 
 def test_two_comparisons_stand_below_each_other_and_name_what_differs() -> None:
@@ -437,7 +437,7 @@ def test_rates_are_by_the_clock_of_their_case_and_by_what_shares_the_work() -> N
     assert values(side) == {("arithmetic", "fp32"): pytest.approx([128, 128])}
 
 
-def test_the_best_of_a_label_stands_for_it_in_the_unit_of_its_panel() -> None:
+def test_the_best_row_of_a_label_is_shown_in_the_unit_of_its_panel() -> None:
     rows = [
         one
         for case, times in enumerate((1, 2, 0.5))
@@ -600,17 +600,17 @@ def test_the_parts_of_l2_are_those_of_the_map(tmp_path: Path) -> None:
     assert LATENCIES["l2"][0] == "L2"  # there too the near part is another number
 
 
-def test_only_beside_a_cpu_it_says_whose_cycles_these_are() -> None:
+def test_only_beside_a_cpu_a_note_explains_the_cycles() -> None:
     gpu, cpu = (
         load_run(next(DATA.glob(f"excerpt-{name}*")))
         for name in ("nvidia-h200-*-0683d2f", "intel-xeon-processor")
     )
     with_cpu, without = (devices.side_by_side([gpu, other]) for other in (cpu, gpu))
-    for found, told in ((with_cpu, True), (without, False)):
-        assert (devices.CPU_CYCLES in " ".join(devices.notes(found)[:1])) == told
+    for found, expected in ((with_cpu, True), (without, False)):
+        assert (devices.CPU_CYCLES in " ".join(devices.notes(found)[:1])) == expected
 
 
-def test_a_run_stands_beside_published_devices_alone(
+def test_a_run_is_shown_beside_published_devices_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (h200,) = DATA.glob("excerpt-nvidia-h200-*-0683d2f")

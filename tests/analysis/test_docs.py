@@ -94,8 +94,8 @@ def test_a_number_keeps_its_decimals_and_has_its_unit_or_not(root: Path) -> None
     assert differing(root, "It is <!--row:gpu.share-->1.00 times<!--/row--> that.") == []
     assert differing(root, "NVIDIA's has <!--row:gpu.sample-->1.835 × 10¹²<!--/row-->.") == []
     cases = [case.status for case in strata.load_run(root / "results/gpu" / RUN).cases]
-    told = f"In <!--row:gpu.cases-->{cases.count('measured')}<!--/row--> cases."
-    assert differing(root, told) == []
+    page = f"In <!--row:gpu.cases-->{cases.count('measured')}<!--/row--> cases."
+    assert differing(root, page) == []
 
 
 def test_a_marker_that_markdown_or_the_check_would_miss_is_named(root: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_marker_that_markdown_or_the_check_would_miss_is_named(root: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("key", "said"),
+    ("key", "message"),
     [
         ("cpu.soa", "run 'cpu' is not in docs/runs.csv; expected one of gpu"),
         ("gpu.soda", "'soda' is not in docs/numbers.csv"),
@@ -116,10 +116,12 @@ def test_a_marker_that_markdown_or_the_check_would_miss_is_named(root: Path) -> 
         ("gpu.strange", "strange: there is no 'weather'"),
     ],
 )
-def test_a_name_that_is_no_number_is_answered_in_one_line(root: Path, key: str, said: str) -> None:
+def test_a_name_that_is_no_number_is_refused_in_one_line(
+    root: Path, key: str, message: str
+) -> None:
     with pytest.raises(numbers.BadInputError) as refused:
         differing(root, f"of <!--row:{key}-->1<!--/row-->")
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert "\n" not in str(refused.value)
 
 

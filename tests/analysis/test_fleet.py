@@ -49,14 +49,14 @@ def test_ten_kinds_of_faults_are_found_and_named(world: World) -> None:
     lost = sorted(truth.keys() - out)
     assert len(lost) <= 0.1 * len(truth), [truth[gpu] for gpu in lost]
     assert len(out & truth.keys()) >= 0.95 * len(out)
-    said = {truth[found.gpus[gpu].entry.gpu]: words.told(found, gpu) for gpu in found.out}
+    texts = {truth[found.gpus[gpu].entry.gpu]: words.findings_text(found, gpu) for gpu in found.out}
     for fault, where in {
         "memory_stack": "DRAM", "l2_slice": "L2",
         "clocks_low": "clocks 11.4\u00a0% lower", "host_link": "host link",
         "memory_errors": "errors of memory corrected",
         "dram_bandwidth": "DRAM", "warm": "arithmetic 1.5\u00a0% slower",
     }.items():  # fmt: skip
-        assert where in said.get(fault, where)
+        assert where in texts.get(fault, where)
 
 
 def test_fleets_without_a_fault_raise_alarms_at_most_at_the_declared_rate(small: World) -> None:
@@ -71,10 +71,10 @@ def test_a_gpu_that_moved_since_its_earlier_runs_is_named(small: World) -> None:
     found, truth = synthetic_fleet.judged(small, Settings(), runs)
     drifted = {found.gpus[one.gpu].entry.gpu for one in found.findings if one.kind == "drift"}
     assert drifted == truth.keys()
-    told = page._drift(found, found.out[0])
-    assert told
-    assert told["runs"] == 3
-    assert told["ends"][-1] == f"{MINUS}11.4\u00a0%"
+    drift = page._drift(found, found.out[0])
+    assert drift
+    assert drift["runs"] == 3
+    assert drift["ends"][-1] == f"{MINUS}11.4\u00a0%"
 
 
 def test_a_line_of_two_kinds_of_gpus_has_two_centres() -> None:
@@ -103,11 +103,11 @@ LINES = tuple(
 
 def entry(gpu: int, month: int = 6, **changes: Any) -> Entry:
     name = f"test-device-2026{month:02d}01T000000Z-{gpu:07x}"
-    told: dict[str, Any] = {"facts": {}, "before": {}, "after": {}} | changes
+    entry: dict[str, Any] = {"facts": {}, "before": {}, "after": {}} | changes
     return Entry(
         run=name, gpu=f"GPU-{gpu:02}", node="", model="test-device", device="Test Device",
         started=f"2026-{month:02d}-01T00:00:00Z", state="complete", build="", folder="",
-        sizes={}, **told,
+        sizes={}, **entry,
     )  # fmt: skip
 
 
@@ -319,28 +319,28 @@ def strata_fleet(capsys: pytest.CaptureFixture[str]) -> Called:
     def call(*arguments: object) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as left:
             cli.main(["fleet", *map(str, arguments)])
-        said, told = capsys.readouterr()
-        return int(left.value.code or 0), said, told
+        printed, errors = capsys.readouterr()
+        return int(left.value.code or 0), printed, errors
 
     return call
 
 
 def test_an_outlier_and_its_node_are_named(tmp_path: Path, strata_fleet: Called) -> None:
     runs = [run_folder(tmp_path / "runs", at, value=20.0 if at == 4 else 10.0) for at in range(12)]
-    code, said, told = strata_fleet(tmp_path / "runs", "--out", tmp_path / "out")
+    code, printed, errors = strata_fleet(tmp_path / "runs", "--out", tmp_path / "out")
     assert code == 1
-    assert "12 GPUs of Test Device on 12 nodes, 6 rows each: 1 is out." in said
-    assert "node4" in said
-    assert "GPU-4" in said
-    assert "strata: out: node node4, GPU-4" in told
+    assert "12 GPUs of Test Device on 12 nodes, 6 rows each: 1 is out." in printed
+    assert "node4" in printed
+    assert "GPU-4" in printed
+    assert "strata: out: node node4, GPU-4" in errors
     text = (tmp_path / "out" / "fleet.html").read_text()
     assert f'href="compare/{runs[4].name}/compare.html"' in text
     assert (tmp_path / "out" / "compare" / runs[4].name / "compare.html").is_file()
     gpus = (tmp_path / "out" / "gpus.csv").read_text().splitlines()
     assert sum(",True," in line for line in gpus) == 1
-    code, said, told = strata_fleet(*runs[:4], *runs[5:], "--out", tmp_path / "sound")
-    assert (code, told) == (0, "")
-    assert "6 rows each: no GPU is out." in said
+    code, printed, errors = strata_fleet(*runs[:4], *runs[5:], "--out", tmp_path / "sound")
+    assert (code, errors) == (0, "")
+    assert "6 rows each: no GPU is out." in printed
 
 
 def test_an_anonymous_data_set_gives_the_verdict_of_its_runs_and_identifies_nothing(
@@ -354,9 +354,9 @@ def test_an_anonymous_data_set_gives_the_verdict_of_its_runs_and_identifies_noth
         0,
         f"{data}: 5 runs added\n",
     )
-    code, _, told = strata_fleet(data, "--out", tmp_path / "out")
+    code, _, errors = strata_fleet(data, "--out", tmp_path / "out")
     assert code == 1
-    assert f"strata: out: {hidden('GPU-4')}" in told
+    assert f"strata: out: {hidden('GPU-4')}" in errors
     shown = tmp_path / "shown"
     assert strata_fleet(tmp_path / "runs", "--anonymous", "--out", shown)[0] == 1
     for folder in (data, tmp_path / "out", shown):
@@ -379,16 +379,16 @@ def test_hostile_fleets_cost_a_line_each_and_the_rest_goes_on(
     run_folder(root, 22, strata__source_digest="sha256:another")
     run_folder(root, 23, started=f"{datetime.now(UTC) + timedelta(days=9):%Y-%m-%dT%H:%M:%SZ}")
     run_folder(root, 24, schema_version=99)
-    code, said, told = strata_fleet(root, tmp_path / "other", "--out", tmp_path / "out")
-    assert code == 0, said + told
-    assert "12 GPUs" in said
-    lines = told.splitlines()
-    assert len(lines) == 6, told
+    code, printed, errors = strata_fleet(root, tmp_path / "other", "--out", tmp_path / "out")
+    assert code == 0, printed + errors
+    assert "12 GPUs" in printed
+    lines = errors.splitlines()
+    assert len(lines) == 6, errors
     for expected in (
         f"{torn}/samples.jsonl:1: found ", "again; expected each run once", "from the future",
         "Other Device, not Test Device", "sha256:another, not sha256:0", "schema_version",
     ):  # fmt: skip
-        assert sum(expected in line for line in lines) == 1, (expected, told)
+        assert sum(expected in line for line in lines) == 1, (expected, errors)
 
 
 def test_rows_that_are_missing_are_counted_and_raise_no_alarm(
@@ -399,9 +399,9 @@ def test_rows_that_are_missing_are_counted_and_raise_no_alarm(
     few = [builders.case([builders.measurement()], params={"residency": "dram", "size": 0})]
     name = "test-device-20260102T030405Z-00000ff"
     write_run(tmp_path / "runs" / name, builders.context(run=name, device__uuid="GPU-few"), few)
-    code, said, _ = strata_fleet(tmp_path / "runs", "--out", tmp_path / "out")
+    code, printed, _ = strata_fleet(tmp_path / "runs", "--out", tmp_path / "out")
     assert code == 0
-    assert "Missing, and no alarm: 5 rows that most GPUs have, of 1 GPUs" in said
+    assert "Missing, and no alarm: 5 rows that most GPUs have, of 1 GPUs" in printed
 
 
 @pytest.mark.parametrize(("folder", "cut"), [("rows", 4000), ("rows", 5), ("runs", 5)])
@@ -415,28 +415,28 @@ def test_a_damaged_part_costs_a_line(
     content = bytearray(part.read_bytes())
     content[-8 if cut == 5 else len(content) // 3] ^= 0xFF
     part.write_bytes(content)
-    code, said, told = strata_fleet(data, "--out", tmp_path / "out")
-    assert (code, "6 GPUs" in said) == (0, True), said + told
-    assert told.count("cannot be read") == 1
+    code, printed, errors = strata_fleet(data, "--out", tmp_path / "out")
+    assert (code, "6 GPUs" in printed) == (0, True), printed + errors
+    assert errors.count("cannot be read") == 1
 
 
 def test_too_few_gpus_and_wrong_words_are_refused_in_one_line(
     tmp_path: Path, strata_fleet: Called
 ) -> None:
     few = [run_folder(tmp_path / "runs", at) for at in range(3)]
-    for arguments, said in (
+    for arguments, message in (
         (few, "found 3 GPUs; expected 4 or more"),
         ([tmp_path], "found no run; expected run folders"),
         ([*few, "--false-alarm", "2"], "found false_alarm 2.0"),
         ([*few, "--model", "h900"], "found no run of h900; expected one of test-device"),
     ):
-        code, _, told = strata_fleet(*arguments, "--out", tmp_path / "out")
+        code, _, errors = strata_fleet(*arguments, "--out", tmp_path / "out")
         assert code == 2
-        assert said in told.splitlines()[-1]
+        assert message in errors.splitlines()[-1]
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "a").touch()
-    told = strata_fleet("add", tmp_path / "full", *few)[2]
-    assert "expected a data set of strata fleet add" in told
+    errors = strata_fleet("add", tmp_path / "full", *few)[2]
+    assert "expected a data set of strata fleet add" in errors
 
 
 def test_too_few_gpus_are_refused_before_any_rows_are_read(
@@ -447,9 +447,9 @@ def test_too_few_gpus_are_refused_before_any_rows_are_read(
 
     monkeypatch.setattr(fleet.dataset, "add", unread)
     runs = [run_folder(tmp_path / "runs", at) for at in range(3)]
-    code, _, told = strata_fleet(*runs, "--out", tmp_path / "out")
-    assert (code, len(told.splitlines())) == (2, 1)
-    assert "found 3 GPUs; expected 4 or more" in told
+    code, _, errors = strata_fleet(*runs, "--out", tmp_path / "out")
+    assert (code, len(errors.splitlines())) == (2, 1)
+    assert "found 3 GPUs; expected 4 or more" in errors
 
 
 def test_many_damaged_runs_cost_a_few_lines(tmp_path: Path, strata_fleet: Called) -> None:
@@ -458,13 +458,13 @@ def test_many_damaged_runs_cost_a_few_lines(tmp_path: Path, strata_fleet: Called
         folder.mkdir(parents=True)
         (folder / "context.json").write_text("{}")
         (folder / "samples.jsonl").touch()
-    code, _, told = strata_fleet(tmp_path / "runs", "--out", tmp_path / "out")
-    lines = told.splitlines()
+    code, _, errors = strata_fleet(tmp_path / "runs", "--out", tmp_path / "out")
+    lines = errors.splitlines()
     assert (code, len(lines)) == (2, fleet.SHOWN + 2)
     assert lines[-2] == f"strata: warning: and {90 - fleet.SHOWN} more that cannot be used"
     assert "found 0 GPUs; expected 4 or more" in lines[-1]
-    code, _, told = strata_fleet("add", tmp_path / "data", tmp_path / "runs")
-    assert len(told.splitlines()) == fleet.SHOWN + 1
+    code, _, errors = strata_fleet("add", tmp_path / "data", tmp_path / "runs")
+    assert len(errors.splitlines()) == fleet.SHOWN + 1
 
 
 def test_every_cell_leads_somewhere(tmp_path: Path, small: World) -> None:

@@ -27,7 +27,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("name", ODD.values(), ids=ODD)
-def test_no_name_is_cut_or_lies_on_another_word(name: str) -> None:
+def test_no_name_is_cut_or_overlaps_another_word(name: str) -> None:
     figure = Figure(figsize=(5, 3))
     device = replace(RUN.context.device, name=name)
     run = replace(RUN, context=replace(RUN.context, device=device, run=f"run-{name}"))

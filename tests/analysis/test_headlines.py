@@ -1,4 +1,4 @@
-"""The numbers that come first, and what is said of a chip: from runs small enough to read."""
+"""The numbers that come first, and the sentences about a chip: from runs small enough to read."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -187,7 +187,7 @@ def test_an_invalid_row_several_cores_or_an_unknown_size_give_no_latency(tmp_pat
     assert not atlas.latencies(load(tmp_path / "b", lines))
 
 
-def test_what_is_no_read_no_measurement_or_no_whole_copy_stands_for_nothing(tmp_path: Path) -> None:
+def test_what_is_no_read_no_measurement_or_no_whole_copy_is_not_used(tmp_path: Path) -> None:
     model = ceiling("fp32", "model", 9e13, 1.0)
     for one in model["measurements"]:
         one["provenance"] = "modelled"
@@ -240,25 +240,25 @@ def test_what_else_is_said_of_an_l2_a_cpu_and_an_empty_run(tmp_path: Path) -> No
     rows = PARTITION["measurements"]
     whole = case([measurement("partitions", [1], unit="1"), *rows[1:]], benchmark="l2_partition")
     assert words(load(tmp_path / "whole", [whole])) == []
-    (said,) = words(load(tmp_path / "old", [case(rows[:3], benchmark="l2_partition")]))
-    assert said.startswith("L2 is cut into 2 parts: an atomic exchange takes 300.0 cycles from")
+    (sentence,) = words(load(tmp_path / "old", [case(rows[:3], benchmark="l2_partition")]))
+    assert sentence.startswith("L2 is cut into 2 parts: an atomic exchange takes 300.0 cycles from")
     memory = [
         measurement(f"{side}_dram_cycles", [cycles], method="single_loads")
         for side, cycles in (("near", 563), ("far", 750))
     ]
-    (said,) = words(load(tmp_path / "far", [case(rows + memory, benchmark="l2_partition")]))
-    assert said.endswith(
+    (sentence,) = words(load(tmp_path / "far", [case(rows + memory, benchmark="l2_partition")]))
+    assert sentence.endswith(
         "first touch. A load from memory takes 563.0 cycles behind the near part and 750.0 cycles "
         "behind the far one."
     )
     memory[1]["noise"]["verdict"] = "failed"
-    (said,) = words(load(tmp_path / "one", [case(rows + memory, benchmark="l2_partition")]))
-    assert said.endswith("far one, on average 389.0 at first touch.")
+    (sentence,) = words(load(tmp_path / "one", [case(rows + memory, benchmark="l2_partition")]))
+    assert sentence.endswith("far one, on average 389.0 at first touch.")
     run = load(tmp_path / "cpu", [stream("l1", 16, 5e11, backend="host")], backend="host")
     assert words(run) == ["Read bandwidth at most: L1 500 GB/s (0.5 B/cycle per core)."]
 
 
-def told(found: Iterable[headlines.Headline]) -> list[tuple[str, str, str]]:
+def texts(found: Iterable[headlines.Headline]) -> list[tuple[str, str, str]]:
     def words(sentence: Sentence) -> str:
         return plain(sentence).replace("\u00a0", " ")
 
@@ -266,7 +266,7 @@ def told(found: Iterable[headlines.Headline]) -> list[tuple[str, str, str]]:
 
 
 def test_the_first_numbers_of_a_chip(chip: Run, tmp_path: Path) -> None:
-    assert told(headlines.headlines(chip)) == [
+    assert texts(headlines.headlines(chip)) == [
         ("L1 latency", "32.00 cycles", "shared memory 23.00 cycles"),
         ("L2 latency", "281.0 cycles", "near 290.0, far 488.0, mean 389.0"),
         ("DRAM latency", "690.0 cycles (345 ns)", "chains of 128 MiB to 512 MiB"),
@@ -285,7 +285,7 @@ def test_the_first_numbers_of_a_chip(chip: Run, tmp_path: Path) -> None:
         )
         for cluster, distance, cycles in ((2, 1, 192), (8, 0, 33), (8, 4, 205), (8, 1, 193))
     ]
-    first, *_ = told(headlines.headlines(load(tmp_path / "clusters", CHIP + others)))
+    first, *_ = texts(headlines.headlines(load(tmp_path / "clusters", CHIP + others)))
     assert first[2] == "shared memory 23.00 cycles, another SM's 205.0 cycles"
 
 
@@ -351,10 +351,10 @@ def test_sizes_are_those_that_loads_found_of_an_l2_in_parts_the_whole(
 ) -> None:
     lines = [geometry("l1", 217, 256, noise=noise), geometry("l2", 25600, 51200, noise=noise)]
     run = load(tmp_path, lines)
-    assert told(headlines.cache_sizes(run)) == [("cache sizes", value, remark)]
-    (said, *_) = words(run)
-    assert ("by latency" in said) == (noise == "passed")
-    assert "L1 256 KiB reported" in said
+    assert texts(headlines.cache_sizes(run)) == [("cache sizes", value, remark)]
+    (sentence, *_) = words(run)
+    assert ("by latency" in sentence) == (noise == "passed")
+    assert "L1 256 KiB reported" in sentence
 
 
 def test_the_best_layout_of_a_chip_is_that_of_its_farthest_level(tmp_path: Path) -> None:
@@ -364,11 +364,11 @@ def test_the_best_layout_of_a_chip_is_that_of_its_farthest_level(tmp_path: Path)
         layout_case("soa", 20, residency="l1", bandwidth=9e12),
     ]
     remark = "2.00 TB/s of useful data, 2.00× aos; alone: aos"
-    assert told(headlines.best_layout(load(tmp_path, lines))) == [
+    assert texts(headlines.best_layout(load(tmp_path, lines))) == [
         ("best layout in DRAM", "soa", remark)
     ]
-    assert told(headlines.best_layout(load(tmp_path / "none", []))) == []
-    (near,) = told(headlines.best_layout(load(tmp_path / "near", lines[2:])))
+    assert texts(headlines.best_layout(load(tmp_path / "none", []))) == []
+    (near,) = texts(headlines.best_layout(load(tmp_path / "near", lines[2:])))
     assert near[1:] == ("soa", "9.00 TB/s of useful data; alone: soa; none of DRAM")
 
 
@@ -380,7 +380,7 @@ def test_the_headline_of_the_ladder_is_the_fastest_valid_rung_of_one_gpu(tmp_pat
         rung_case("fast_math", 9e12, SINGLE, layout="aos", noise="failed"),
         rung_case("several_gpus", 5e12, SINGLE, layout="soaoas", gpus=2),
     )
-    ((what, _, remark),) = told(headlines.nbody(run))
+    ((what, _, remark),) = texts(headlines.nbody(run))
     assert (what, remark.partition(",")[0]) == ("n-body interactions", "tiled")
 
 
@@ -390,7 +390,7 @@ def test_the_best_layout_is_that_of_fewest_cycles_and_of_most_bandwidth(tmp_path
         layout_case("soa", 50, bandwidth=2e12),
         layout_case("aoas", 80, bandwidth=1.5e12),
     ]
-    found = told(headlines.best_layouts(load(tmp_path, lines)))
+    found = texts(headlines.best_layouts(load(tmp_path, lines)))
     assert [(value, remark) for _, value, remark in found] == [
         ("50.00 cycles", "soa, 2.00× aos"),
         ("2.00 TB/s", "soa, 2.00× aos"),
@@ -409,12 +409,12 @@ def test_timers_clocks_and_cases(tmp_path: Path) -> None:
     ]
     run = load(tmp_path / "gpu", lines)
     what, worst = "timers, largest disagreement", "\N{MINUS SIGN}3.00 %"
-    assert told(headlines.timers(run)) == [(what, worst, "1 of 4 pairs beyond 2 %")]
-    assert told(headlines.core_clock(run)) == [("core clock", "1.80 GHz", "1.50 GHz to 1.90 GHz")]
-    assert told(headlines.cases(run)) == [("cases measured", "4 of 7", "2 skipped, 1 failed")]
+    assert texts(headlines.timers(run)) == [(what, worst, "1 of 4 pairs beyond 2 %")]
+    assert texts(headlines.core_clock(run)) == [("core clock", "1.80 GHz", "1.50 GHz to 1.90 GHz")]
+    assert texts(headlines.cases(run)) == [("cases measured", "4 of 7", "2 skipped, 1 failed")]
     # Time stamps are no clock of a core.
     time_stamps = measurement("core_clock", [2.4e9], unit="Hz", method="tsc_over_monotonic")
     additions = measurement("core_clock", [3.2e9], unit="Hz", method="dependent_adds")
     lines = [case([time_stamps], n=1), case([time_stamps, additions], n=2)]
     run = load(tmp_path / "cpu", lines, backend="host")
-    assert told(headlines.core_clock(run)) == [("core clock", "3.20 GHz", "3.20 GHz to 3.20 GHz")]
+    assert texts(headlines.core_clock(run)) == [("core clock", "3.20 GHz", "3.20 GHz to 3.20 GHz")]

@@ -12,7 +12,7 @@ from charts import data_of
 from plots import bars_of, check_texts_of, plot_named, plotted
 from strata.figures.hierarchy_map import LEAST
 from strata.model import plain
-from strata.model.hierarchy import UNLIMITED, UNTOLD, Hierarchy, hierarchy
+from strata.model.hierarchy import UNLIMITED, UNMEASURED, Hierarchy, hierarchy
 from strata.report import map_text, sentences
 from strata.run import Run, load_run
 
@@ -78,15 +78,15 @@ def test_the_reach_of_the_tlb_is_its_knee_or_what_could_be_walked(tmp_path: Path
     assert (reach.text, reach.why) == ("1\u00a0GiB", TAKES)
     assert reach.row
     assert reach.row.params["footprint"] == f"{16 * L2}"
-    (said,) = [s for one in sentences.sentences(run) if (s := plain(one)).startswith("The TLB")]
-    assert said.replace("\u00a0", " ") == (
+    (sentence,) = [s for one in sentences.sentences(run) if (s := plain(one)).startswith("The TLB")]
+    assert sentence.replace("\u00a0", " ") == (
         "The TLB reaches 1 GiB: a load that L2 serves takes 280.0 cycles over such a chain, and "
         "500.0 cycles over 4 GiB."
     )
     flat = gpu(tmp_path / "flat", [tlb(size * L2, 280) for size in (2, 4, 8, 16, 32)])
     assert texts(hierarchy(flat), "dram")["reach"] == "≥ 2 GiB"
-    (said,) = map(plain, sentences.PARTS["the reach of the TLB"](flat))
-    assert said == "The TLB reaches 2\u00a0GiB or more: no longer chain could be measured."
+    (sentence,) = map(plain, sentences.PARTS["the reach of the TLB"](flat))
+    assert sentence == "The TLB reaches 2\u00a0GiB or more: no longer chain could be measured."
     assert not list(sentences.PARTS["the reach of the TLB"](gpu(tmp_path / "none", [PARTITION])))
 
 
@@ -100,14 +100,14 @@ def test_bytes_per_cycle_are_by_the_clock_of_the_kernel(tmp_path: Path) -> None:
 # --- what is missing
 
 
-def test_what_is_missing_says_why(tmp_path: Path) -> None:
+def test_a_missing_number_has_a_reason(tmp_path: Path) -> None:
     left = case(
         benchmark="peer_copy", params={"by": "copy_engine", "bytes": 4, "direction": "read"},
         status="skipped", reason="one\nGPU",
     )  # fmt: skip
     noisy = measurement("load_time", [1], unit="s", noise="failed", detail="half-width 9 %")
     found = hierarchy(gpu(tmp_path, [chase("shared", 4096, 23, extra=[noisy]), left]))
-    assert reasons(found, "registers") == {"time": UNTOLD, "bandwidth": UNTOLD}
+    assert reasons(found, "registers") == {"time": UNMEASURED, "bandwidth": UNMEASURED}
     shared = reasons(found, "shared")
     assert shared["time"] == "1.00 s, not valid: noise: half-width 9 %"
     assert shared["share"] == shared["bandwidth"] == "bandwidth is not in this sweep"
@@ -139,8 +139,8 @@ def test_a_row_that_is_not_valid_is_nowhere_shown_as_a_number(tmp_path: Path) ->
         drawn = [text.get_text() for text in figure.axes[0].texts]
     assert "33.0\u00a0TB/s" in drawn
     assert not any(word.startswith(("77", "123")) for word in drawn)
-    told = map_text.text([found])
-    boxes = [line for line in told.splitlines() if line.startswith("│")]
+    printed = map_text.text([found])
+    boxes = [line for line in printed.splitlines() if line.startswith("│")]
     assert not any("77" in line or "123" in line for line in boxes)
     lines_of = {line["number"]: line for line in data_of(FIGURE, run) if line["level"] == "l1"}
     assert (lines_of["cycles"]["valid"], lines_of["cycles"]["value"]) == ("false", "")
@@ -170,19 +170,19 @@ def test_the_terminal_has_boxes_of_at_most_100_columns(tmp_path: Path) -> None:
     with plotted(FIGURE, run) as figure:
         check_texts_of(figure)
     for maps in ([hierarchy(run)], [hierarchy(excerpt(one)) for one in (H200, H100)]):
-        told = map_text.text(maps)
-        assert max(map(cell_len, told.splitlines())) <= map_text.WIDE
-        edges = [line for line in told.splitlines() if line[0] in "┌│└"]
+        printed = map_text.text(maps)
+        assert max(map(cell_len, printed.splitlines())) <= map_text.WIDE
+        edges = [line for line in printed.splitlines() if line[0] in "┌│└"]
         assert len({cell_len(line) for line in edges}) == 1
-        assert "\x1b" not in told
+        assert "\x1b" not in printed
     assert "64 GiB*" in map_text.text([hierarchy(run)]).replace("\u00a0", " ")
 
 
 def test_copies_in_both_directions_are_in_the_column_of_bandwidths(tmp_path: Path) -> None:
-    told = map_text.text([hierarchy(gpu(tmp_path))]).replace("\u00a0", " ")
+    printed = map_text.text([hierarchy(gpu(tmp_path))]).replace("\u00a0", " ")
 
     def end(number: str) -> int:
-        (line,) = (line for line in told.splitlines() if f" {number} " in line)
+        (line,) = (line for line in printed.splitlines() if f" {number} " in line)
         return line.index(number) + len(number)
 
     assert end("55.0 GB/s") == end("54.0 GB/s") == end("33.0 TB/s")
@@ -200,12 +200,12 @@ def test_summary_draws_the_map_of_one_run_and_of_two(tmp_path: Path) -> None:
     assert both.stdout.isascii()
     assert both.stdout.startswith("A Test Device (test-device-20260102T030405Z-abcdef0)\nB ")
     assert "> 2" not in both.stdout
-    for words, said in (
+    for words, sentence in (
         (("summary", one, two), "found 2 runs; expected one, or --map"),
         (("summary", "--map", one, one), "twice"),
         (("summary", "--map", one, DATA / "synthetic-cpu-20260101T000000Z-0000000"), "one kind"),
     ):
         done = strata(*words)
         assert (done.returncode, done.stdout) == (2, "")
-        assert said in done.stderr
+        assert sentence in done.stderr
         assert done.stderr.count("\n") == 1

@@ -222,13 +222,13 @@ def test_a_report_follows_no_link_below_a_run(
     (run / link).symlink_to(outside / "precious" if of_file else outside)
     code = command("report", run)
     assert digest(outside) == before
-    told = capsys.readouterr().err
+    printed = capsys.readouterr().err
     if of_file:  # the link goes, what it leads to stays
-        assert (code, told) == (0, "")
+        assert (code, printed) == (0, "")
         assert not (run / link).is_symlink()
     else:
         assert code == 2
-        assert f"{run / link}: found a link; expected a folder" in told
+        assert f"{run / link}: found a link; expected a folder" in printed
         assert digest(run).keys() == {*NAMES, *parents(link)}
 
 
@@ -342,10 +342,10 @@ def test_a_submission_is_the_run_without_what_tells_whose_it_is(
     assert command("submit", telling, "-o", tmp_path / "out") == 0
     before = load_run(telling)
     name = f"{before.context.device.slug}/{before.context.run}"
-    told = capsys.readouterr().out
-    assert f"copy it to results/{name} of a clone" in told
+    printed = capsys.readouterr().out
+    assert f"copy it to results/{name} of a clone" in printed
     timed = validity(load_run(telling))[0]
-    assert f"{timed.valid} of {timed.rows} (100.0 %) of the timed ones valid" in told
+    assert f"{timed.valid} of {timed.rows} (100.0 %) of the timed ones valid" in printed
     made = tmp_path / "out" / name
     for file in made.iterdir():
         content = file.read_bytes()
@@ -387,9 +387,9 @@ def test_what_nobody_else_can_check_is_no_submission(
     assert command("import", google, "--to", tmp_path) == 0
     imported = capsys.readouterr().out.strip()
     stopped = write_run(tmp_path, [layout_case("aos")], header=context(state="interrupted"))
-    for run, told in ((imported, "another tool measured"), (stopped, "is interrupted")):
+    for run, message in ((imported, "another tool measured"), (stopped, "is interrupted")):
         assert command("submit", run, "-o", tmp_path / "out") == 2
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
@@ -412,14 +412,14 @@ def private(folder: Path, source: Path, name: str, **changes: object) -> Path:
     return run
 
 
-def told_by(out: Path, said: str) -> str:
+def output_of(out: Path, printed: str) -> str:
     """All that a command wrote and printed, without the places that it wrote to."""
     texts = [path.read_bytes().decode("latin-1") for path in out.rglob("*") if path.is_file()]
     assert texts
-    return "".join([*texts, said.replace(f"{out.parent}", "")])
+    return "".join([*texts, printed.replace(f"{out.parent}", "")])
 
 
-def test_an_anonymous_comparison_does_not_tell_who_measured_where(
+def test_an_anonymous_comparison_does_not_name_its_devices_or_places(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     uuids = ("GPU-5ecre7-1", "GPU-5ecre7-2")
@@ -427,18 +427,18 @@ def test_an_anonymous_comparison_does_not_tell_who_measured_where(
         private(tmp_path, GPU_RUN, f"gpu-{number}", device__uuid=uuid, strata__flags=f"-O{number}")
         for number, uuid in enumerate(uuids)
     ]
-    said: dict[tuple[str, ...], str] = {}
+    outputs: dict[tuple[str, ...], str] = {}
     for words in ((), ("--anonymous",)):
         for others in (runs, [*runs, HOST_RUN]):
             out = tmp_path / f"out{len(words)}{len(others)}"
             assert command("compare", *others, "-o", out, *words) == 0
             captured = capsys.readouterr()
-            said[words] = said.get(words, "") + told_by(out, captured.out + captured.err)
-    assert "5ecre7" in said[()]  # or the next lines prove nothing
-    assert "5ecre7" not in said["--anonymous",]
-    assert "/home" not in said["--anonymous",]
-    assert "two devices of one model" in said["--anonymous",]
-    assert all(hidden(uuid) in said["--anonymous",] for uuid in uuids)
+            outputs[words] = outputs.get(words, "") + output_of(out, captured.out + captured.err)
+    assert "5ecre7" in outputs[()]  # or the next lines prove nothing
+    assert "5ecre7" not in outputs["--anonymous",]
+    assert "/home" not in outputs["--anonymous",]
+    assert "two devices of one model" in outputs["--anonymous",]
+    assert all(hidden(uuid) in outputs["--anonymous",] for uuid in uuids)
 
 
 # --- all commands ---------------------------------------------------------------------------------
@@ -540,6 +540,7 @@ def visited(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("validate", run, other), {0}),
         (("summary", run), {0}),
         (("summary", "--map", run, other), {0}),
+        (("ask", run, "all"), {0}),
         (("report", run), {2}),  # its folder is a link
         (("roofline", run), {2}),
         (("report", run, "-o", out / "report"), {0}),
@@ -562,14 +563,14 @@ def visited(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("import", theirs, "--to", out / "imported"), {0}),
         (("import", run / "context.json", "--to", out / "imported"), {2}),
     ):
-        said, here = StringIO(), Path.cwd()
+        printed, here = StringIO(), Path.cwd()
         os.chdir(outside)
         try:
-            with redirect_stdout(said), redirect_stderr(said):
-                assert command(*words) in codes, (words, said.getvalue())
+            with redirect_stdout(printed), redirect_stderr(printed):
+                assert command(*words) in codes, (words, printed.getvalue())
         finally:
             os.chdir(here)
-        assert not controls(said.getvalue()), words
+        assert not controls(printed.getvalue()), words
         assert tree() == before, words
     return out
 
@@ -649,8 +650,8 @@ def test_samples_beyond_a_submission_are_refused_before_they_are_parsed(
     monkeypatch.setattr("strata.cli.load_run", lambda _: pytest.fail("the run was read"))
     (run / "samples.jsonl").write_bytes(line * ((2 << 20) // len(line) + 1))
     assert command("submit", run, "-o", tmp_path / "out") == 2
-    (told,) = capsys.readouterr().err.splitlines()
-    assert "found more than 2 MiB of samples" in told
+    (printed,) = capsys.readouterr().err.splitlines()
+    assert "found more than 2 MiB of samples" in printed
 
 
 def test_no_cell_of_a_submitted_table_is_a_formula(tmp_path: Path) -> None:
@@ -757,13 +758,13 @@ def test_a_hostile_part_of_a_data_set_costs_a_line(
     make(path)
     with bounded():
         assert command("fleet", data_set, "-o", data_set / "out") == 0
-    told = capsys.readouterr()
-    assert "6 GPUs" in told.out
-    assert told.err.count("\n") == 1
-    assert words in told.err
+    printed = capsys.readouterr()
+    assert "6 GPUs" in printed.out
+    assert printed.err.count("\n") == 1
+    assert words in printed.err
 
 
-def test_a_run_that_is_told_very_often_is_one(
+def test_a_run_that_is_named_very_often_is_one(
     data_set: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     of_many_runs(part(data_set, "runs"), 5000)
@@ -807,10 +808,10 @@ def test_json_that_nothing_writes_is_refused_in_a_line(
     text = (run / name).read_text()
     (run / name).write_text(text.replace("{", f'{{"odd": {fact}, ', 1))
     assert command("summary", run) == 2
-    told = capsys.readouterr().err
-    assert words in told
-    assert told.count("\n") == 1
-    assert len(told) < 1000 + len(f"{run}")
+    printed = capsys.readouterr().err
+    assert words in printed
+    assert printed.count("\n") == 1
+    assert len(printed) < 1000 + len(f"{run}")
 
 
 def test_a_parameter_of_many_digits_is_no_number(tmp_path: Path) -> None:

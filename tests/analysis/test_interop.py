@@ -30,9 +30,9 @@ ENTRIES: list[dict[str, Any]] = json.loads(GOOGLE.read_text(encoding="utf-8"))["
 """Of the recorded file."""
 
 
-def imported(file: Path, folder: Path, told: list[str] | None = None) -> Run:
-    """The run of a file; what the import reported is added to `told`."""
-    warn = (told if told is not None else []).append
+def imported(file: Path, folder: Path, warnings: list[str] | None = None) -> Run:
+    """The run of a file; what the import reported is added to `warnings`."""
+    warn = (warnings if warnings is not None else []).append
     run = load_run(interop.bring_in(file, folder / "runs", warn=warn))
     assert findings(run) == ()
     return run
@@ -287,21 +287,21 @@ OTHERS: dict[str, tuple[list[dict[str, Any]], dict[str, tuple[float, ...]], str]
 def test_each_value_of_google_benchmark_is_a_row_or_is_counted(
     entries: list[dict[str, Any]], samples: Mapping[str, Any], report: str, tmp_path: Path
 ) -> None:
-    told: list[str] = []
-    run = imported(google(tmp_path, *entries), tmp_path, told)
+    warnings: list[str] = []
+    run = imported(google(tmp_path, *entries), tmp_path, warnings)
     names = {f"{row.case.partition('/')[2]} {row.quantity}": row.taken for row in run.rows}
     assert {name: taken for name, taken in names.items() if "cpu_time" not in name} == samples
-    assert told == [report] * bool(report)
+    assert warnings == [report] * bool(report)
 
 
 def test_negative_arguments_keep_their_sign(tmp_path: Path) -> None:
-    told: list[str] = []
-    run = imported(FILES / "gbench_negative_argument.json", tmp_path, told)
+    warnings: list[str] = []
+    run = imported(FILES / "gbench_negative_argument.json", tmp_path, warnings)
     expected = {-8: 92, -4: 96, -2: 98, -1: 99, 0: 100, 1: 101, 2: 102, 4: 104, 8: 108}
     rows = {row.params["arg0"]: row.value for row in run.rows if row.quantity == "real_time"}
     assert rows == pytest.approx({f"{arg}": ns / 1e9 for arg, ns in expected.items()})
     assert not any("same_name" in case.params for case in run.cases)
-    assert told == []
+    assert warnings == []
 
 
 @pytest.mark.parametrize(
@@ -388,10 +388,10 @@ def test_the_time_of_a_case_and_cases_without_a_valid_one(tmp_path: Path) -> Non
 
 def losses(run: Run, file: Path, to: interop.Target) -> str:
     """What the export to a file reports, in at most one line."""
-    told: list[str] = []
-    interop.export(run, file, to=to, warn=told.append)
-    assert len(told) <= 1
-    return "".join(told)
+    warnings: list[str] = []
+    interop.export(run, file, to=to, warn=warnings.append)
+    assert len(warnings) <= 1
+    return "".join(warnings)
 
 
 EXCERPTS = (
@@ -404,7 +404,7 @@ EXCERPTS = (
 @pytest.mark.parametrize("folder", [GPU_RUN, HOST_RUN, *(DATA / name for name in EXCERPTS)])
 def test_a_run_goes_out_and_comes_back(folder: Path, tmp_path: Path) -> None:
     run, file = load_run(folder), tmp_path / "run.json"
-    told = losses(run, file, "google-benchmark")
+    warnings = losses(run, file, "google-benchmark")
     back = imported(file, tmp_path)
     assert back.context.device.name == run.context.device.name
     assert back.context.backend == run.context.backend
@@ -418,11 +418,11 @@ def test_a_run_goes_out_and_comes_back(folder: Path, tmp_path: Path) -> None:
         assert row.taken == pytest.approx(sent.taken, rel=1e-12)
         differ += row.value != pytest.approx(sent.value, rel=1e-12)
         assert (row.unit, row.provenance, row.params) == (sent.unit, sent.provenance, sent.params)
-    visits = re.search(r"([\d,]+) of [\d,]+ rows without the median of their visits", told)
+    visits = re.search(r"([\d,]+) of [\d,]+ rows without the median of their visits", warnings)
     assert differ <= (int(visits[1].replace(",", "")) if visits else 0)
     invalid = len(run.rows) - len(known)
-    assert ("not exported" in told) == (invalid > 0)
-    assert not invalid or f"because they are invalid ({invalid:,})" in told
+    assert ("not exported" in warnings) == (invalid > 0)
+    assert not invalid or f"because they are invalid ({invalid:,})" in warnings
 
 
 def test_skipped_failed_and_invalid_cases_come_back_with_their_reason(tmp_path: Path) -> None:
@@ -521,6 +521,14 @@ def test_parquet_and_csv_give_back_the_table(folder: Path, tmp_path: Path) -> No
     assert again.read_bytes() == file.read_bytes()
     plain = interop.export(run, tmp_path / "run.csv", to="csv")
     pd.testing.assert_frame_equal(pd.read_csv(plain), pd.read_csv(folder / "measurements.csv"))
+    wide = interop.export(run, tmp_path / "wide.csv", to="csv-columns")
+    text = pd.read_csv(wide, dtype=str)
+    assert [*text.columns] == [*ours.columns]
+    for axis in ("layout", "footprint"):
+        if axis in ours:
+            assert [*text[axis].fillna("")] == [*ours[axis].fillna("")]
+    assert [*pd.read_csv(wide)["valid"]] == [*ours["valid"]]
+    assert [*text["value"].astype(float)] == [*ours["value"]]
 
 
 def test_columns_of_a_frame_and_their_types(tmp_path: Path) -> None:
@@ -581,7 +589,7 @@ def test_launches_of_a_kernel_are_samples_by_our_names(tmp_path: Path) -> None:
     assert "fp32_fma" in {one.name for one in counters.quantities}
 
 
-def test_the_details_page_says_what_its_labels_mean(tmp_path: Path) -> None:
+def test_the_details_page_explains_its_labels(tmp_path: Path) -> None:
     run = imported(DETAILS, tmp_path)
     assert run.context.device.name == "unknown"
     rows = rows_of(run, "triad")
@@ -623,7 +631,7 @@ def test_numbers_come_in_base_units(
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "valid", "told"),
+    ("first", "second", "valid", "why"),
     [
         ("33.33", "33.27", True, ""),
         ("0.33", "33.27", True, "rounded when printed, by at most 1.5 %"),
@@ -631,16 +639,16 @@ def test_numbers_come_in_base_units(
         ("33.33", "0.02", False, "too few digits"),
     ],
 )
-def test_the_coarsest_launch_says_how_far_digits_reach(
-    first: str, second: str, told: str, tmp_path: Path, *, valid: bool
+def test_the_coarsest_launch_decides_how_far_digits_reach(
+    first: str, second: str, why: str, tmp_path: Path, *, valid: bool
 ) -> None:
     page = RAW.read_text(encoding="utf-8")
     page = page.replace('"33.33"', f'"{first}"').replace('"33.27"', f'"{second}"')
     metric = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
     row = rows_of(imported(written(tmp_path, page), tmp_path), "triad")[metric, metric]
     assert row.valid is valid
-    assert told in row.reasons
-    assert ("noise" in row.reasons) is bool(told)
+    assert why in row.reasons
+    assert ("noise" in row.reasons) is bool(why)
 
 
 def test_the_passes_are_the_most_and_a_metric_of_another_unit_keeps_its_name(
@@ -808,17 +816,17 @@ PAGES: dict[str, tuple[dict[str, Sequence[float]], str]] = {
 def test_each_value_of_a_launch_is_a_sample_or_is_counted(
     page: str, samples: dict[str, Sequence[float]], report: str, tmp_path: Path
 ) -> None:
-    told: list[str] = []
+    warnings: list[str] = []
     file = FILES / page if page.startswith("ncu_") else written(tmp_path, page)
-    run = imported(file, tmp_path, told)
+    run = imported(file, tmp_path, warnings)
     usual = {"block": "256x1x1", "grid": "1024x1x1"}.items()
     found = {}
     for row in run.rows:
         others = "/".join(f"{axis}={row.params[axis]}" for axis, _ in row.params.items() - usual)
         found[f"{'/'.join(sorted(others.split('/')))} {row.quantity}".strip()] = row.taken
     assert found == {name: pytest.approx(taken) for name, taken in samples.items()}
-    assert len(told) == bool(report)
-    assert report in "".join(told)
+    assert len(warnings) == bool(report)
+    assert report in "".join(warnings)
 
 
 LOCALE: list[tuple[str, str, str]] = [

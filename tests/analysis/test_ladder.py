@@ -49,7 +49,7 @@ def test_the_bound_is_made_of_roundings(gpu: Run) -> None:
 # --- the case of each rung ------------------------------------------------------------------------
 
 
-def test_a_rung_without_that_problem_stands_by_another(tmp_path: Path) -> None:
+def test_a_rung_without_that_problem_is_shown_by_another(tmp_path: Path) -> None:
     lines = [rung_case(rung, 1e12, SINGLE, layout="aos") for rung in ("naive", "tiled")]
     lines.append(rung_case("one_launch", 1e12, GALAXIES, layout="aos"))
     one_launch = best_cases(some(tmp_path, *lines))[-1]
@@ -64,7 +64,7 @@ def test_a_rung_that_was_not_measured_is_stepped_over(tmp_path: Path) -> None:
     assert step.before.benchmark == "naive"
 
 
-def test_a_valid_case_stands_before_a_faster_invalid_one(tmp_path: Path) -> None:
+def test_a_valid_case_comes_before_a_faster_invalid_one(tmp_path: Path) -> None:
     lines = [
         rung_case("naive", 2e12, SINGLE, noise="failed", layout="aos"),
         rung_case("naive", 1e12, SINGLE, layout="soa"),
@@ -84,12 +84,12 @@ def test_without_a_single_system_the_ladder_is_of_many(tmp_path: Path) -> None:
     assert step.other is None
 
 
-def test_the_rungs_and_their_order_are_what_the_run_says(tmp_path: Path) -> None:
+def test_the_rungs_and_their_order_are_those_of_the_run(tmp_path: Path) -> None:
     lines = [rung_case(rung, 1e12, SINGLE, layout="aos") for rung in ("naive", "tiled", "zzz")]
     assert [step.rung for step in best_cases(some(tmp_path / "a", *lines))] == ["naive", "tiled"]
-    told = {"question": "", "source": "", "expectation": "", "sum": "running", "approximate": False}
+    plan = {"question": "", "source": "", "expectation": "", "sum": "running", "approximate": False}
     rungs = [
-        {"name": name, "backend": "cuda", "before": before, "change": f"makes {name}"} | told
+        {"name": name, "backend": "cuda", "before": before, "change": f"makes {name}"} | plan
         for name, before in (("zzz", ""), ("tiled", "zzz"), ("naive", "zzz"))
     ]
     run = load2(tmp_path / "b", lines, rungs=rungs)
@@ -209,9 +209,9 @@ def test_bytes_used_of_a_sector(
 ) -> None:
     own = 65536 * 12 / 32  # each thread its own position
     line = rung_case(rung, 1e12, SMALL, layout="soaoas")
-    asked = count("l1_load_sectors", sectors + own, method="l1tex__t_sectors.sum")
+    requested = count("l1_load_sectors", sectors + own, method="l1tex__t_sectors.sum")
     found = launch.bytes_used_per_sector(
-        *only(some(tmp_path, line, rung_counts(line, 50, 50, 14.3, asked)))
+        *only(some(tmp_path, line, rung_counts(line, 50, 50, 14.3, requested)))
     )
     assert found == (None if used is None else pytest.approx(used, rel=1e-3))
 
@@ -414,7 +414,7 @@ def tensor_cores(folder: Path, clock: float) -> Run:
 
 
 @pytest.mark.parametrize(("share", "part"), [(0.91, ", clock 0.91×, "), (0.98, "")])
-def test_of_tensor_cores_pipes_near_pairs_and_a_clock_that_moved_are_told(
+def test_of_tensor_cores_pipes_near_pairs_and_a_clock_that_moved_are_named(
     share: float, part: str, tmp_path: Path
 ) -> None:
     run = tensor_cores(tmp_path, share * CLOCK)

@@ -406,7 +406,7 @@ def test_the_caption_has_loads_if_both_are_valid(
     assert found.count("A load ") <= 1
 
 
-def asked(
+def delayed(
     sms: int,
     share: float,
     delay: int = 0,
@@ -425,13 +425,13 @@ def asked(
 
 
 PAIRS = (
-    *asked(2, 0.5), *asked(2, 0.5, 40, 39), *asked(2, 0.75, 60, 59), *asked(2, 1.0, 80, 78),
-    *asked(2, 1.0, 120, 117),
+    *delayed(2, 0.5), *delayed(2, 0.5, 40, 39), *delayed(2, 0.75, 60, 59),
+    *delayed(2, 1.0, 80, 78), *delayed(2, 1.0, 120, 117),
 )  # fmt: skip
 
 
 def test_requests_at_once_are_beside_later_ones() -> None:
-    rows = [*asked(8, 0.251), *asked(5, 0.4), *asked(5, 0.4, 100, 99), *PAIRS]
+    rows = [*delayed(8, 0.251), *delayed(5, 0.4), *delayed(5, 0.4, 100, 99), *PAIRS]
     with plotted(plot_named("request_merging"), run_with(rows)) as figure:
         (model_line, at_once, *_), later = (ax.lines for ax in figure.axes)
         assert points_of(at_once) == [(2, 50), (5, 40), (8, pytest.approx(25.1))]
@@ -446,7 +446,7 @@ def test_requests_at_once_are_beside_later_ones() -> None:
 @pytest.mark.parametrize(("valid", "late"), [(False, True), (True, False)])
 def test_a_share_and_a_delay_must_both_be_valid(*, valid: bool, late: bool) -> None:
     how = {"valid": valid, "late": late}
-    rows = [*PAIRS, *asked(2, 0.5, 140, 139, **how), *asked(16, 0.1, **how)]
+    rows = [*PAIRS, *delayed(2, 0.5, 140, 139, **how), *delayed(16, 0.1, **how)]
     assert hollow("request_merging", rows) == [[(16, 10)], [(139, 50)]]
     words = words_of("request_merging", rows)
     assert "hollow (2): 2 SMs, delay of 140 cycles; 16 SMs, delay of 0 cycles." in words
@@ -454,7 +454,7 @@ def test_a_share_and_a_delay_must_both_be_valid(*, valid: bool, late: bool) -> N
     assert "but not if they are 78 apart" in words
 
 
-@pytest.mark.parametrize("rows", [(*PAIRS, *asked(2, 0.5, 90, 90)), PAIRS[:6]])
+@pytest.mark.parametrize("rows", [(*PAIRS, *delayed(2, 0.5, 90, 90)), PAIRS[:6]])
 def test_no_time_is_given_where_merging_does_not_end_at_one(rows: Any) -> None:
     assert "Requests of two SMs" not in words_of("request_merging", rows)
 

@@ -69,7 +69,7 @@ def test_sentence_owns_up_to_layouts_it_cannot_tell_apart(tmp_path: Path) -> Non
     assert "aoas cannot" not in words
 
 
-def test_sentence_says_what_was_left_out(tmp_path: Path) -> None:
+def test_a_sentence_names_what_was_left_out(tmp_path: Path) -> None:
     gate = [("timer", "failed", "5 %")]
     lines = [
         layout_case("aos", 100, gates=gate),
@@ -142,7 +142,7 @@ def test_counts_of_l2_stand_beside_the_newest_generation(tmp_path: Path) -> None
     assert rules[-1].row.params["warps_per_sm"] == "8"
 
 
-def test_a_valid_count_stands_before_invalid_ones(tmp_path: Path) -> None:
+def test_a_valid_count_comes_before_invalid_ones(tmp_path: Path) -> None:
     wrong = ("model", "failed", "not equal")
     lines = [
         traffic("7.x", "aos", 7),
@@ -238,7 +238,9 @@ def test_a_last_digit_is_no_difference_and_one_sector_in_a_million_is(tmp_path: 
         ({"state": "external"}, "An external profiler was to count; the run holds no"),
     ],
 )
-def test_state_says_whether_and_why(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+def test_the_state_of_counters_has_its_reason(
+    tmp_path: Path, changes: dict[str, Any], words: str
+) -> None:
     inner = {f"counters__{key}": value for key, value in changes.items()}
     run = load_run(write_run(tmp_path, [layout_case()], header=context2(**inner)))
     assert words in counted.state(run.context.counters).replace("\u00a0", " ")

@@ -104,8 +104,8 @@ def test_the_tool_tells_killed_from_survived_and_touches_a_copy_alone(
     monkeypatch.setattr(sys, "argv", ["mutate.py", "some"])
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # quicker
     assert mutate.main() == 1
-    told = capsys.readouterr().out
-    assert re.search(r"some +4 +1 +1 +1 +1\n", told), told
-    assert re.search(r"survived +\S+ s  some: subtracts", told)
-    assert "holds `from` 0 times, not once" in told
+    printed = capsys.readouterr().out
+    assert re.search(r"some +4 +1 +1 +1 +1\n", printed), printed
+    assert re.search(r"survived +\S+ s  some: subtracts", printed)
+    assert "holds `from` 0 times, not once" in printed
     assert (tmp_path / "least.py").read_text(encoding="utf-8") == files["least.py"]

@@ -136,7 +136,7 @@ MARKS = """(async () => {
     const [wide, high] = (size ?? '0 0').split(' ').map(Number);
     const matrix = svg.getScreenCTM(), k = matrix.a;
     const to = new DOMPoint(+x + wide / 2, +y + high / 2).matrixTransform(matrix);
-    const shown = more[0] === 't' ? {told: texts[more.slice(1)]} : {number: number += +more};
+    const shown = more[0] === 't' ? {words: texts[more.slice(1)]} : {number: number += +more};
     return {...shown, x: to.x, y: to.y, wide: k * wide, high: k * high};
   });
 })()"""
@@ -193,9 +193,9 @@ def test_a_mark_shows_quantity_value_interval_and_why_it_is_not_valid(
 def test_a_published_mark_shows_its_source_and_a_mark_on_a_bar_its_own_row(page: Page) -> None:
     page.evaluate(OPEN)
     hits = page.evaluate(MARKS % "#r1-figure-published_latency svg")
-    theirs = next(hit for hit in alone(hits) if "told" in hit)
-    assert re.search(r"^[^,]+, .*: \d+ cycles.*; .* \[\d+", theirs["told"])
-    tip(page, theirs, theirs["told"])
+    theirs = next(hit for hit in alone(hits) if "words" in hit)
+    assert re.search(r"^[^,]+, .*: \d+ cycles.*; .* \[\d+", theirs["words"])
+    tip(page, theirs, theirs["words"])
     hits = page.evaluate(HITS % "#r1-figure-nbody_ladder svg")
     bars = [hit for hit in hits if hit["wide"]]
     mark = next(

@@ -52,7 +52,7 @@ def test_one_figure_is_written_by_a_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["tlbs"], "found no figure 'tlbs'; expected one of"),
         (["fstat_ladder"], "found no rows for the figure fstat_ladder"),
@@ -61,10 +61,10 @@ def test_one_figure_is_written_by_a_command(tmp_path: Path) -> None:
     ],
 )
 def test_a_figure_that_cannot_be_written_is_explained(
-    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert exit_code("figure", words[0], RUNS[H200], *words[1:]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_report_writes_the_formats_of_its_option(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_slopes_short_stretches_and_few_points_have_no_plateau() -> None:
 
 
 @pytest.mark.parametrize(
-    ("xs", "ys", "said"),
+    ("xs", "ys", "message"),
     [
         ([1.0, 2.0], [1.0], "2 positions of 1 points"),
         ([0.0, 1.0], [1.0, 1.0], "not positive"),
@@ -135,6 +135,6 @@ def test_slopes_short_stretches_and_few_points_have_no_plateau() -> None:
         ([2.0, 2.0], [1.0, 1.0], "do not ascend"),
     ],
 )
-def test_what_is_no_curve_is_refused(xs: list[float], ys: list[float], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_what_is_no_curve_is_refused(xs: list[float], ys: list[float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         find(xs, ys)

@@ -116,7 +116,7 @@ def build(folder: Path, architecture: str = "") -> subprocess.CompletedProcess[s
     return script(folder, "build.sh", programs, ARCH=architecture, PATH=path)
 
 
-def test_a_login_node_is_told_how_to_build_for_a_gpu_elsewhere(tmp_path: Path) -> None:
+def test_a_login_node_gets_instructions_to_build_for_a_gpu_elsewhere(tmp_path: Path) -> None:
     done = build(tmp_path)
     assert done.returncode == 0
     assert "nvcc is here but no GPU: " in done.stdout

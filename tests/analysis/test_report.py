@@ -181,7 +181,7 @@ def counters_section(page: str) -> str:
     return rest.partition("<h3")[0]
 
 
-def test_counters_section_says_what_was_counted_and_what_was_not(counted: Path) -> None:
+def test_counters_section_lists_what_was_counted_and_what_was_not(counted: Path) -> None:
     section = counters_section(text(counted))
     assert "Counted on GX000: 1 quantity (memory) in 3 passes." in section
     assert "l1tex__t_sectors_op_ld.sum" in section
@@ -195,7 +195,7 @@ def test_counters_section_says_what_was_counted_and_what_was_not(counted: Path) 
     assert files == ["headlines", "layout_read", "levels", "model_differences", "traffic"]
 
 
-def test_counters_section_says_why_nothing_was_counted_or_a_gate_failed(
+def test_counters_section_has_the_reason_why_nothing_was_counted_or_a_gate_failed(
     one: Path, tmp_path: Path
 ) -> None:
     section = counters_section(text(one))
@@ -273,7 +273,7 @@ def test_table_that_differs_from_the_samples_is_noticed(tmp_path: Path) -> None:
     assert "value is 99.0, the samples give 100" in page
 
 
-def test_unfinished_run_says_what_is_missing(tmp_path: Path) -> None:
+def test_an_unfinished_run_names_what_is_missing(tmp_path: Path) -> None:
     cases = [layout_case("aos")["case"], layout_case("soa")["case"]]
     sweep = context()["sweep"] | {"cases": cases}
     run = load(tmp_path, [layout_case("aos")], state="interrupted", sweep=sweep)

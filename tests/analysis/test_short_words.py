@@ -106,8 +106,8 @@ def test_on_a_cpu_the_orders_are_those_of_a_loop() -> None:
         for row in every()
     ]
     with plotted(FIGURE, run_with(rows)) as figure:
-        told, first = " ".join(labels_of(figure)), figure.axes[0]
-        assert all(words in told for words in ("row by row", "column by column", "this CPU"))
+        labels, first = " ".join(labels_of(figure)), figure.axes[0]
+        assert all(words in labels for words in ("row by row", "column by column", "this CPU"))
         assert first.get_xlabel() == "bytes that a turn of the loop takes"
         assert first.get_ylabel() == "useful bandwidth (B/s)"
     words = FIGURE.caption(kernels_of(rows))

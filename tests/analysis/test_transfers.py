@@ -52,7 +52,7 @@ def one_load() -> dict[str, Any]:
     return case(rows, benchmark="peer_copy", params=axes)
 
 
-def test_time_stands_above_bandwidth_and_held_out_sizes_are_crosses(tmp_path: Path) -> None:
+def test_time_is_above_bandwidth_and_held_out_sizes_are_crosses(tmp_path: Path) -> None:
     run = load(tmp_path, [*sweep(one_transfer), *sweep(one_transfer, direction="both")])
     with plotted(TRANSFERS, run) as figure:
         time, both, rate, _ = figure.axes
@@ -84,14 +84,14 @@ def test_an_invalid_transfer_is_hollow_and_named_and_has_no_bandwidth(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("of_packed", "told"),
+    ("of_packed", "sentence"),
     [
         (packed, "pinned to the device, 16 pieces: 976.6 KiB."),
         (lambda size: 1e-5 + 1e-11 * size, "No payload was found above which packing costs more"),
     ],
 )
 def test_packing_pays_up_to_where_the_lines_cross(
-    tmp_path: Path, of_packed: Callable[[int], float], told: str
+    tmp_path: Path, of_packed: Callable[[int], float], sentence: str
 ) -> None:
     cases = [*sweep(many, pieces=16), *sweep(of_packed, pieces=16, packing="packed")]
     run = load(tmp_path, cases)
@@ -100,7 +100,7 @@ def test_packing_pays_up_to_where_the_lines_cross(
         stars = [points_of(line)[0][0] for line in ax.lines if line.get_marker() == "*"]
         assert stars == ([pytest.approx(1e6)] if of_packed is packed else [])
         assert ("break-even" in labels_of(figure)) == (of_packed is packed)
-    assert told in caption_of(SMALL_COPIES, run).replace("\u00a0", " ")
+    assert sentence in caption_of(SMALL_COPIES, run).replace("\u00a0", " ")
 
 
 def test_each_copy_is_a_point_by_events_and_each_load_one_by_its_level(tmp_path: Path) -> None:

@@ -32,11 +32,11 @@ def reasons(run: Run) -> dict[str, str]:
 
 
 def loads(
-    asked: float, hit: float, reached: float, *, extra: Iterable[dict[str, Any]] = (), **more: Any
+    reads: float, hit: float, reached: float, *, extra: Iterable[dict[str, Any]] = (), **more: Any
 ) -> dict[str, Any]:
     """A case that claims L2, with the requests of its loads to L1 and to L2."""
     counted = [
-        count("l1_load_sectors", asked, method="a"),
+        count("l1_load_sectors", reads, method="a"),
         count("l1_load_hit_sectors", hit, method="b"),
         count("l2_load_sectors", reached, method="c"),
     ]
@@ -52,13 +52,13 @@ def hits(share: float) -> list[dict[str, Any]]:
 
 
 def from_memory(
-    share: float, *, over_l2: float = 2.5, asked: float = 1e6, gates: Any = PASSED
+    share: float, *, over_l2: float = 2.5, reads: float = 1e6, gates: Any = PASSED
 ) -> dict[str, Any]:
     """A chase all of whose loads L2 missed; each miss fetched two sectors."""
     rows = [
         measurement("load_cycles"),
         predicted("footprint_over_l2", over_l2, unit="1"),
-        count("l2_load_sectors", asked, method="c"),
+        count("l2_load_sectors", reads, method="c"),
         count("l2_missed_sectors_per_load", 2),
         count("dram_share", share, unit="1"),
     ]
@@ -128,8 +128,8 @@ JUDGED: list[tuple[str, dict[str, Any]]] = [
     ("share", loads(1000, 0, 1000, extra=hits(0.52))),
     (SOUND, loads(1000, 0, 1000, extra=hits(0.505))),
     ("level", from_memory(1.08)),  # the far half of L2 is not memory
-    ("level", from_memory(2, over_l2=0.9, asked=FEW)),
-    (SOUND, from_memory(2, asked=FEW)),
+    ("level", from_memory(2, over_l2=0.9, reads=FEW)),
+    (SOUND, from_memory(2, reads=FEW)),
     (SOUND, from_memory(2, over_l2=0.9)),
     *((SOUND, from_memory(share, gates=())) for share in (1.98, 2.012, 0.0)),
     *(("share", from_memory(share, gates=())) for share in (2.02, -0.02)),
@@ -343,7 +343,7 @@ def test_recorded_runs_keep_their_contract_and_no_valid_row_breaks_a_rule(folder
         lines = [line for line in csv.DictReader(file) if line["run"] == folder.name]
     run = load_run(folder)
     known = [
-        (line["rule"], int(line["rows"]), int(line["cases"]), line["says"] == "True")
+        (line["rule"], int(line["rows"]), int(line["cases"]), line["is_note"] == "True")
         for line in lines
     ]
     assert fallen(run) == known

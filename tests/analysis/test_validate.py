@@ -217,9 +217,9 @@ def test_versions_and_columns_are_those_of_the_schemas(version: int) -> None:
 
 def test_the_bounds_are_those_of_the_harness() -> None:
     harness = (SCHEMAS.parents[1] / "harness/record/run_folder.cpp").read_text(encoding="utf-8")
-    told = dict(re.findall(r"(\w+) = \w[\w:]*\{(\d+)\} << \d0;", harness))
+    limits = dict(re.findall(r"(\w+) = \w[\w:]*\{(\d+)\} << \d0;", harness))
     line, file = f"{MOST_OF_LINE >> 20}", f"{MOST_BYTES >> 30}"
-    assert told == {"longest_line": line, "most_samples": file}
+    assert limits == {"longest_line": line, "most_samples": file}
     text = (SCHEMAS / "README.md").read_text(encoding="utf-8")
     assert f"of more than {line} MiB, and a file of more than {file} GiB" in text
 

@@ -124,6 +124,13 @@ TEST(ProfileChoice, IsTheSlowestKernelsAndLaunchesSpreadOverTheProgram) {
   ASSERT_THAT(chosen.launches, SizeIs(2)) << "a shape without a hundredth of the time is left out";
   EXPECT_THAT(chosen.launches.at(shape_of("slow", 1)), ElementsAre(3, 6, 9));
   EXPECT_THAT(chosen.launches.at(shape_of("slow", 2)), ElementsAre(1, 2));
+  Part graphed = part_with({{shape_of("both", 1), {5, 100}}});
+  for (std::uint64_t i = 0; i < 4; ++i)
+    graphed.add_kernel(0, shape_of("both", 1), 9000, 9100, true, {});
+  graphed.add_kernel(0, shape_of("graph alone", 1), 9000, 9900, true, {});
+  const Selection outside = choose({graphed}, {.top = 9, .launches = 9, .matches = {}});
+  ASSERT_THAT(outside.launches, SizeIs(1));
+  EXPECT_THAT(outside.launches.at(shape_of("both", 1)), ElementsAre(1, 2, 3, 4, 5));
   const Selection named = choose(
       {part},
       {.top = 5, .launches = 1, .matches = [](const std::string& name) { return name == "fast"; }});

@@ -85,7 +85,8 @@ class Answer(Struct, frozen=True):
 
     `key` is the entry of the registry, `axes` the values that distinguish its answers. `why` is the
     reason of an invalid number, `note` a remark on a valid one. `low` and `high` bound the 95 %
-    interval in `unit`; with fewer than six samples their range.
+    interval in `unit`; with fewer than six samples their range. `interpolated` numbers have the
+    case of the smaller end.
     """
 
     key: str
@@ -268,7 +269,7 @@ def _of_map(found: Hierarchy, key: str, entry: Entry) -> Iterator[Answer]:
         if not level or not number or number.source == "missing":
             why = number.why if number else f"{found.device} has no such level"
             row = number and number.row
-            yield replace(_of_row(answer, row), why=why) if row else replace(answer, why=why)
+            yield _of_row(answer, row) if row else replace(answer, why=why)
             continue
         beside = (level.numbers.get(name) for name in entry.also.split())
         also = tuple(

@@ -44,8 +44,8 @@ def kinship(one: Context, other: Context) -> Kinship:
     if (one.device.slug, one.backend) != (other.device.slug, other.backend):
         return "other"
     hosts = [(run.host.cpu, run.host.cores, run.host.memory_bytes) for run in (one, other)]
-    told = one.device.uuid is not None or hosts[0] == hosts[1]
-    return "device" if told and one.device.uuid == other.device.uuid else "model"
+    is_known = one.device.uuid is not None or hosts[0] == hosts[1]
+    return "device" if is_known and one.device.uuid == other.device.uuid else "model"
 
 
 def repeats(compared: Sequence[Run], same: Sequence[Run]) -> tuple[tuple[Run, ...], ...]:

@@ -259,15 +259,15 @@ def _nanoseconds(run: Run) -> Divisor:
 def _their_loads(run: Run) -> Iterator[Mark]:
     own = atlas.own_latencies(run)
     one = {"l2": LOADS["l2_one"]} if _of_one_sm(run) else {}
-    return _told(published.latency_marks(own, tuple(own)), LOADS | one)
+    return _published_marks(published.latency_marks(own, tuple(own)), LOADS | one)
 
 
 def _their_bandwidths(run: Run) -> Iterator[Mark]:
     named = {level: level_name(level) for level in ("shared", "l1", "l2")}
-    return _told(published.bandwidth_marks(run.rows, tuple(named)), named)
+    return _published_marks(published.bandwidth_marks(run.rows, tuple(named)), named)
 
 
-def _told(marks: Iterable[published.Mark], named: Mapping[str, str]) -> Iterator[Mark]:
+def _published_marks(marks: Iterable[published.Mark], named: Mapping[str, str]) -> Iterator[Mark]:
     for one in marks:
         if one.published and not one.doubt:
             yield named[one.panel], one.low, one.high, one.published
@@ -281,10 +281,10 @@ def _their_instructions(run: Run) -> Iterator[Mark]:
 
 
 def units_of(run: Run) -> int:
-    """The number of SMs of a GPU or cores of a CPU; 0 if the run does not say."""
-    told = (run.context.device.facts.get(name) for name in ("sm_count", "cores"))
+    """The number of SMs of a GPU or cores of a CPU; 0 if the run does not record it."""
+    counts = (run.context.device.facts.get(name) for name in ("sm_count", "cores"))
     cores = run.context.host.cores if run.context.backend == "host" else 0
-    return next((units for units in told if isinstance(units, int) and units > 0), cores)
+    return next((units for units in counts if isinstance(units, int) and units > 0), cores)
 
 
 def _clocks(run: Run) -> Mapping[str, float]:
@@ -428,16 +428,16 @@ def panels(found: Devices) -> Iterator[tuple[Panel, pd.DataFrame]]:
 
 def notes(found: Devices) -> tuple[str, ...]:
     """What cycles and published values are, in one; then the sources, each with its number."""
-    said = [CPU_CYCLES] if any(run.context.backend == "host" for run in found.runs) else []
-    said += [ONE_SM] if (found.numbers.label == LOADS["l2_one"]).any() else []
+    remarks = [CPU_CYCLES] if any(run.context.backend == "host" for run in found.runs) else []
+    remarks += [ONE_SM] if (found.numbers.label == LOADS["l2_one"]).any() else []
     cited = {int(n) for sources in found.numbers.cited for n in re.findall(r"\d+", sources)}
     listed = [
         f"[{entry.number}] {entry.text}"
         for entry in reference.bibliography()
         if entry.number in cited
     ]
-    said += [AS_PUBLISHED] if listed else []
-    return (" ".join(said), *listed) if said else ()
+    remarks += [AS_PUBLISHED] if listed else []
+    return (" ".join(remarks), *listed) if remarks else ()
 
 
 def cell(line: Any) -> str:

@@ -98,10 +98,10 @@ def bandwidth(run: Run) -> pd.DataFrame:
         for row in read["_row"]
     ]
     peaks = {level: best.row for level, best in atlas.bandwidths(run, "read").items()}
-    lesser = {*read.case[read.kind != BEST]}
+    other_kinds = {*read.case[read.kind != BEST]}
     known = [
         level for level in peaks
-        if level in {*read.level[read.kind == BEST]} and peaks[level].case not in lesser
+        if level in {*read.level[read.kind == BEST]} and peaks[level].case not in other_kinds
     ]  # fmt: skip
     top = tidy(peaks[level] for level in known).assign(level=known, kind=BEST)
     forms = dict(zip(read.case, read.form, strict=True))

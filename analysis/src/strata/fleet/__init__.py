@@ -6,7 +6,7 @@
     with fleet.opened([Path("runs")], print) as parts:
         found = fleet.examine(parts, print)
     for gpu in found.out:
-        print(found.gpus[gpu].entry.gpu, fleet.words.told(found, gpu))
+        print(found.gpus[gpu].entry.gpu, fleet.words.findings_text(found, gpu))
 
 The command `strata fleet` does this and writes tables and a page; `strata fleet add` keeps a data
 set of runs (`strata.fleet.dataset`), which is read in place of their folders.
@@ -123,7 +123,7 @@ def _refuse_few(folders: Sequence[Path], refused: Refused, model: str, *, any_bu
 def _runs(path: Path) -> list[Path]:
     """A run folder, or those in a folder, by name."""
     if not path.is_dir() or _is_run(path):
-        return [path]  # loading says what is wrong with it
+        return [path]  # loading reports what is wrong with it
     found = sorted(one for one in path.iterdir() if one.is_dir() and _is_run(one))
     if not found:
         expected = "run folders, folders of them, or data sets of strata fleet add"
@@ -151,11 +151,11 @@ def examine(
     `unnamed` hides UUIDs and leaves out nodes and folders. Runs left out cost a line for each
     reason, a part that turns out damaged one too. Raises ValueError where too few GPUs are left.
     """
-    kept, said = list(parts), set[str]()
+    kept, reported = list(parts), set[str]()
 
     def once(what: str) -> None:
-        if what not in said:
-            said.add(what)
+        if what not in reported:
+            reported.add(what)
             refused(what)
 
     while True:

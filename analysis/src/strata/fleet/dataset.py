@@ -236,9 +236,9 @@ def _write(dataset: Path, entries: Sequence[Entry], tables: Sequence[pa.Table]) 
     table = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
     order = np.argsort(_plain(table["benchmark"]), kind="stable")
     table = table.take(pa.array(order))
-    told = {b"strata.fleet": f"{VERSION}".encode()}
+    metadata = {b"strata.fleet": f"{VERSION}".encode()}
     rows, runs = BytesIO(), BytesIO()
-    schema = rows_schema.with_metadata(told)
+    schema = rows_schema.with_metadata(metadata)
     with pq.ParquetWriter(rows, schema, compression="zstd", write_page_checksum=True) as file:
         for start, stop in _groups(_plain(table["benchmark"])):
             file.write_table(table.slice(start, stop - start).cast(schema))
@@ -252,7 +252,7 @@ def _write(dataset: Path, entries: Sequence[Entry], tables: Sequence[pa.Table]) 
             "entry": [msgspec.json.encode(entry).decode() for entry in entries],
         }
     )
-    pq.write_table(lines.replace_schema_metadata(told), runs, compression="zstd")
+    pq.write_table(lines.replace_schema_metadata(metadata), runs, compression="zstd")
     write_files(dataset, {f"rows/{stem}": rows.getvalue(), f"runs/{stem}": runs.getvalue()})
 
 
@@ -322,9 +322,9 @@ def _opened(path: Path, words: Sequence[str] = _WORDS) -> Iterator[pq.ParquetFil
     """
     with regular(path, link=False) as raw:
         file = pq.ParquetFile(raw, read_dictionary=words, page_checksum_verification=True)
-        told = file.metadata
-        for group in map(told.row_group, range(told.num_row_groups)):
-            if max(group.total_byte_size, 8 * group.num_rows * told.num_columns) > MOST_OF_GROUP:
+        columns, groups = file.metadata.num_columns, range(file.num_row_groups)
+        for group in map(file.metadata.row_group, groups):
+            if max(group.total_byte_size, 8 * group.num_rows * columns) > MOST_OF_GROUP:
                 found, expected = "more", f"at most {MOST_OF_GROUP >> 20} MiB in a row group"
                 raise RunError(path, found=found, expected=expected, fix="remove this part")
         yield file
@@ -340,10 +340,10 @@ def _entries(file: pq.ParquetFile) -> tuple[Entry, ...]:
 
 def _check_rows(path: Path, entries: Sequence[Entry], file: pq.ParquetFile) -> None:
     """Raises `RunError` for a part with columns or rows other than those of its runs, or more."""
-    count, told = file.metadata.num_rows, sum(sum(entry.sizes.values()) for entry in entries)
-    if not file.schema_arrow.equals(rows_schema) or count != told or count > 2 * PART:
+    count, recorded = file.metadata.num_rows, sum(sum(entry.sizes.values()) for entry in entries)
+    if not file.schema_arrow.equals(rows_schema) or count != recorded or count > 2 * PART:
         found = f"{count} rows of {', '.join(file.schema_arrow.names)}"
-        expected = f"the {told} rows of its runs, at most {2 * PART}"
+        expected = f"the {recorded} rows of its runs, at most {2 * PART}"
         raise RunError(path, found=found, expected=expected, fix="remove this part")
 
 

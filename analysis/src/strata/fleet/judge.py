@@ -266,19 +266,19 @@ class _Seen:
     def take_conditions(self) -> None:
         """Temperature, power and clocks around each run as rows."""
         for when in ("before", "after"):
-            told = [getattr(entry, when) for entry in self.runs]
+            conditions = [getattr(entry, when) for entry in self.runs]
             for name, unit in _CONDITIONS.items():
-                values = np.array([_number(facts.get(name)) for facts in told])
+                values = np.array([_number(facts.get(name)) for facts in conditions])
                 if (~np.isnan(values[: self._count])).sum() >= law.FEWEST:
-                    said = ("driver", when, name, name, when, unit, "reported")
-                    self._family([Line(CONDITIONS, *said)], values[None, :])
+                    labels = ("driver", when, name, name, when, unit, "reported")
+                    self._family([Line(CONDITIONS, *labels)], values[None, :])
 
     def _family(self, lines: Sequence[Line], values: npt.NDArray[np.floating]) -> None:
         """The rows of a family, rows × runs: the GPUs' latest runs, then the earlier ones."""
         count = self._count
-        told = (~np.isnan(values[:, :count])).sum(axis=1)
-        usual = (told >= law.FEWEST) & (2 * told >= count)
-        values, told = values[usual], told[usual]
+        reporting = (~np.isnan(values[:, :count])).sum(axis=1)
+        usual = (reporting >= law.FEWEST) & (2 * reporting >= count)
+        values, reporting = values[usual], reporting[usual]
         lines = [line for line, is_usual in zip(lines, usual, strict=True) if is_usual]
         if not lines:
             return
@@ -292,7 +292,7 @@ class _Seen:
         wide = law.spread(now)
         low, high = np.nanmin(values[:, :count], axis=1), np.nanmax(values[:, :count], axis=1)
         columns = (centre[:, 0], wide * np.abs(centre[:, 0]), low, high)
-        for line, gpus, *of in zip(lines, told, *columns, strict=True):
+        for line, gpus, *of in zip(lines, reporting, *columns, strict=True):
             self.quantities.append(Quantity(line, int(gpus), *map(float, of)))
         where = site(lines[0])
         if len(lines) < SMALLEST:

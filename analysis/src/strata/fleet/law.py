@@ -147,10 +147,10 @@ class Law:
     """
 
     def __init__(self, largest: Vector) -> None:
-        told = np.sqrt(np.sort(largest[largest > 0]))
-        self.gpus = count = len(told)
+        distances = np.sqrt(np.sort(largest[largest > 0]))
+        self.gpus = count = len(distances)
         last = count - max(1, math.ceil(FAULTY * count))
-        upper = told[last // 2 : last]
+        upper = distances[last // 2 : last]
         if count < FEWEST or upper[-1] == upper[0]:
             self.gpus = 0
             return

@@ -21,7 +21,7 @@ def name(entry: Entry) -> str:
     return f"node {entry.node}, {entry.gpu}" if entry.node else entry.gpu
 
 
-def told(fleet: Fleet, gpu: int) -> str:
+def findings_text(fleet: Fleet, gpu: int) -> str:
     """In what a GPU is out: `DRAM 1.0 % slower (9 families, most bandwidth …); …`.
 
     Of each site: whether all of it moved, or families did, and whether that is so since the GPU's
@@ -110,7 +110,7 @@ def section(fleet: Fleet) -> Section:
 def out_table(fleet: Fleet) -> Table:
     """The GPUs that are out, the worst first."""
     lines = [
-        (gpu.node or "–", gpu.gpu, gpu.run, told(fleet, at))
+        (gpu.node or "–", gpu.gpu, gpu.run, findings_text(fleet, at))
         for at, gpu in ((at, fleet.gpus[at].entry) for at in fleet.out)
     ]
     return table_of("out", "GPUs that are out", ("node", "GPU", "run", "in what"), lines, ())
@@ -185,7 +185,7 @@ def data(fleet: Fleet) -> dict[str, bytes]:
     gpus = (
         (gpu.entry.node, gpu.entry.gpu, gpu.entry.run, gpu.entry.started, len(gpu.earlier),
          at in out, len(of.get(at, ())), fleet.missing[at], fleet.invalid[at],
-         told(fleet, at) if at in out else "")
+         findings_text(fleet, at) if at in out else "")
         for at, gpu in enumerate(fleet.gpus)
     )  # fmt: skip
     findings: list[tuple[object, ...]] = [

@@ -111,7 +111,7 @@ def _context(header: Mapping[str, Any]) -> Json:
     kept["device"]["uuid"] = kept["device"]["uuid"] and hidden(kept["device"]["uuid"])
     kept["strata"]["flags"] = without_paths(kept["strata"]["flags"])
     if counters := kept.get("counters"):
-        counters["asked"] = [Path(asked).name for asked in counters["asked"]]
+        counters["asked"] = [Path(file).name for file in counters["asked"]]
         counters |= {name: without_paths(counters[name]) for name in ("reason", "mend")}
     clocks, sweep = header["clocks"], header["sweep"]
     kept["clocks"] = clocks and {when: of and _some(of, SHOWN) for when, of in clocks.items()}

@@ -143,16 +143,16 @@ def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
         numbers = [Cited(factor(one.gain), one.row) for one in shown if one]
         for layout in ("aos", "soaoas"):
             case = times.get((level, layout), "")
-            asked = counted.get((case, "sectors_per_read"))
+            requested = counted.get((case, "sectors_per_read"))
             hits = counted.get((case, "l1_hit_share"))
-            if asked and hits:
-                left = round(asked.value * (1 - hits.value), 2)
-                numbers += [Cited(count(asked.value), asked), Cited(count(left), asked)]
+            if requested and hits:
+                left = round(requested.value * (1 - hits.value), 2)
+                numbers += [Cited(count(requested.value), requested), Cited(count(left), requested)]
         loaded = " and {} under load" if shown[1] else ""
         words = (
             f"{SIEGEL}, Figure 11: soaoas was {theirs} times as fast as aos on an 8800 GTX; here, "
             f"at {level_name(level)}, {{}} for one warp alone{loaded}: of the {{}} sectors that a "
-            "warp asks for in aos, L1 lets {} through, of the {} in soaoas {}."
+            "warp requests in aos, L1 lets {} through, of the {} in soaoas {}."
         )
         if shown[0] and len(numbers) == words.count("{}"):
             result.append(ladder.sentence(words, *numbers))

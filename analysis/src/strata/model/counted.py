@@ -8,7 +8,7 @@ from typing import NamedTuple
 from strata.model.cases import CaseRows, by_case
 from strata.model.layouts import place_of
 from strata.model.names import FIELDS, LAYOUTS, LEVELS, fields_name, level_name, ordered, rank
-from strata.model.text import NONE, Cited, Sentence, Table, table, told
+from strata.model.text import NONE, Cited, Sentence, Table, cell, table
 from strata.model.units import count, quantity
 from strata.run import Counters, Row, Run, Verdict, grouped
 
@@ -178,8 +178,8 @@ def state(counters: Counters | None) -> str:
         words = f"An external profiler was to count; the run holds no counts{why and f': {why}'}."
     else:
         why = why or "counters cannot be read here"
-        not_asked = counters.state == "not_asked"
-        words = f"Nothing was counted: {'counters were not requested' if not_asked else why}."
+        not_requested = counters.state == "not_asked"
+        words = f"Nothing was counted: {'counters were not requested' if not_requested else why}."
     return f"{words} To fix: {counters.mend}." if counters.mend else words
 
 
@@ -202,7 +202,7 @@ def difference_table(check: ModelCheck) -> Table | None:
     lines: list[dict[str, Sentence]] = []
     for predicted, counted in check.differences:
         name = predicted.quantity.replace("_", " ")
-        values = {"predicted": told(predicted, count), "counted": told(counted, count)}
+        values = {"predicted": cell(predicted, count), "counted": cell(counted, count)}
         lines.append({"case": (predicted.case,), "quantity": (name,), **values})
     title = "Counts that the model did not predict"
     return table("model_differences", title, lines, words=("case", "quantity"))
@@ -233,8 +233,8 @@ def traffic_table(run: Run) -> Table | None:
             "sectors per request: counted": _range(found[:1] + found[-1:]),
         }
         for column in (*ordered(present - {""}, GENERATIONS), *present & {""}):
-            cell = _moved_cell(ratios.get((fields, layout, column)))
-            line[f"moved ÷ used: {column or 'counted here'}"] = cell
+            ratio = ratios.get((fields, layout, column))
+            line[f"moved ÷ used: {column or 'counted here'}"] = _moved_cell(ratio)
         lines.append(line)
     title = "Sectors per request, and bytes moved ÷ bytes used by compute capability"
     return table("traffic", title, lines, words=("fields", "layout"))
@@ -245,7 +245,7 @@ def _predicted(cases: Iterable[CaseRows]) -> Sentence:
         names = ("sectors_per_request", "sectors_per_read", "requests_per_read")
         ratio, sectors, requests = (case.of(name, "modelled") for name in names)
         if ratio:
-            return told(ratio, count)
+            return cell(ratio, count)
         if sectors and requests:
             return (Cited(count(sectors.value / requests.value), sectors),)
     return NONE

@@ -38,7 +38,7 @@ WHAT = {
 """The numbers of a level, in display order; of reading unless they name writing."""
 REGISTER = 4
 """Bytes of a register of a GPU."""
-UNTOLD = "no benchmark measures it"
+UNMEASURED = "no benchmark measures it"
 UNLIMITED = "no limit of it is known to the run"
 BANKS = "it has banks, not lines"
 LONGEST, MOST_OF_A_UNIT = 150, 9
@@ -76,7 +76,7 @@ class Level(NamedTuple):
     each: bool = False
 
     def title_of(self, core: str) -> str:
-        """The title, which says if each core has one."""
+        """The title, which states whether each core has one."""
         return f"{self.title} of each {core}" if self.each else self.title
 
 
@@ -131,11 +131,11 @@ class _Levels:
         self.latencies, self.bandwidths = atlas.latencies(run), atlas.bandwidths(run)
 
     def gpu(self) -> Iterator[Level]:
-        registers = self.fact("registers_per_sm", REGISTER), *_untold("time", "bandwidth")
+        registers = self.fact("registers_per_sm", REGISTER), *_unmeasured("time", "bandwidth")
         yield _level("registers", "Registers", 0, *registers, each=True)
         l1 = (self.geometry("l1", what) for what in ("size", "line", "sector"))
         yield _level("l1", "L1 cache", 0, *l1, *self.speed("l1"), each=True)
-        shared = self.fact("shared_bytes_per_sm"), *_untold("line", "sector", why=BANKS)
+        shared = self.fact("shared_bytes_per_sm"), *_unmeasured("line", "sector", why=BANKS)
         yield _level("shared", "Shared memory", 0, *shared, *self.speed("shared"), each=True)
         # A GPU reports its whole L2, of which an SM finds the half near it.
         reported = self.geometry("l2", "size", "reported")
@@ -144,7 +144,7 @@ class _Levels:
         loads = *self.speed("l2"), *self.first_touch()
         yield _level("l2", "L2 cache", 1, whole, *self.used(), *lines, *loads)
         yield from self.parts("l2", "load", 1, "{} part")
-        dram = self.fact("memory_bytes"), *_untold("line", "sector")
+        dram = self.fact("memory_bytes"), *_unmeasured("line", "sector")
         speed = *self.speed("dram"), *self.half_l2(), self.reach()
         yield _level("dram", "DRAM", 2, *dram, *speed)
         yield from self.parts("dram", "dram", 2, "behind {} L2")
@@ -261,7 +261,7 @@ class _Levels:
             name = f"{side}_{kind}_cycles"
             cycles = self.number("cycles", row := rows.get(name), _Sought("l2_partition"), name)
             time = _time(row, clock) if row else cycles._replace(what="time")
-            numbers = cycles, time, *_untold("bandwidth")
+            numbers = cycles, time, *_unmeasured("bandwidth")
             yield _level(f"{level}_{side}", title.format(side), depth, *numbers, part_of=level)
 
     def reach(self) -> Number:
@@ -326,7 +326,7 @@ def _missing(what: str, why: str, short: str = "", row: Row | None = None) -> Nu
     return Number(what, "", None, "missing", row, reason, one_line(short))
 
 
-def _untold(*names: str, why: str = UNTOLD) -> tuple[Number, ...]:
+def _unmeasured(*names: str, why: str = UNMEASURED) -> tuple[Number, ...]:
     return tuple(_missing(what, why) for what in names)
 
 

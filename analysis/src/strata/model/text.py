@@ -67,7 +67,7 @@ def cited(row: Row) -> Cited:
     return Cited(quantity(row.value, row.unit), row)
 
 
-def told(row: Row | None, write: Callable[[float], str]) -> Sentence:
+def cell(row: Row | None, write: Callable[[float], str]) -> Sentence:
     """The cell of a row: its value, formatted by `write`."""
     return (Cited(write(row.value), row),) if row else NONE
 

@@ -135,8 +135,8 @@ def limits_of(runs: Iterable[Run]) -> dict[str, Ceiling]:
         issue = (one for one in ceilings(run, INSTRUCTION) if not one.sloped)
         for one in (*(ceilings(run, FLOP) or peaks(run, FLOP)), *issue):
             # Some ceilings limit only kernels without an optimisation.
-            is_lower = one.lesser and (one.sloped or one.level == MAIN)
-            if one.bounds and not is_lower and one.value > _value(best.get(one.level)):
+            is_limit = one.roof if one.sloped or one.level == MAIN else one.bounds
+            if is_limit and one.value > _value(best.get(one.level)):
                 best[one.level] = one
         found = best | found
     return found

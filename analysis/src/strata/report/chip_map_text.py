@@ -137,7 +137,20 @@ def distances(runs: Sequence[Run]) -> Iterator[str]:
     maps = [one for run in runs if (one := chip_map.cells(run, "load"))]
     if len(maps) <= 1:
         return
+    groups = [
+        (chip_map.sm_groups(one, *GPCS).labels, chip_map.line_groups(one).labels) for one in maps
+    ]
+    near = chip_map.nearest(maps)
     yield "distance of maps (cycles):"
-    for one, (other, least, every) in zip(maps, chip_map.nearest(maps), strict=True):
+    for one, (other, least, every) in zip(maps, near, strict=True):
         shown = " ".join(f"{value:6.2f}" if np.isfinite(value) else "     –" for value in every)
         yield f"  {shown}  {one.run}; nearest: {maps[other].run} ({least:.2f})"
+    yield "groups that the nearest map has, too (SMs; lines of the first page):"
+    for place, (other, *_) in enumerate(near):
+        (sms, of_lines), (others, of_others) = groups[place], groups[other]
+        first = maps[place].offsets < chip_map.PAGE
+        yield (
+            f"  {chip_map.alike(sms, others):.1%}; "
+            f"{chip_map.alike(of_lines[first], of_others[first]):.1%}  "
+            f"{maps[place].run}"
+        )

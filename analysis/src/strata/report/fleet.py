@@ -106,7 +106,7 @@ def _gpu(
         "run": entry.run,
         "started": entry.started,
         "out": gpu in fleet.out,
-        "told": words.told(fleet, gpu),
+        "findings": words.findings_text(fleet, gpu),
         "missing": int(fleet.missing[gpu]),
         "invalid": int(fleet.invalid[gpu]),
         "cells": [_cell(fleet, gpu, column) for column in columns],

@@ -26,7 +26,7 @@ BELOW = {
     "one_sm": "size", "all_sms": "size", "first_touch": "cycles", "half_l2": "cycles",
     "half_first": "size", "half_last": "size", "reach": "size", "writing": "bandwidth",
 }  # fmt: skip
-"""What has a line of its own below its level, and the column that it stands in."""
+"""What has a line of its own below its level, and the column that has it."""
 KEYS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 PLAIN = str.maketrans(f"┌─┐│└┘≈≥×µ÷…–·{SPACE}{THIN}", "+-+|++~>xu/.-.  ")
 
@@ -66,13 +66,13 @@ def text(maps: Sequence[Hierarchy], *, notes: bool = False) -> str:
     keys = KEYS if len(maps) > 1 else [""] * len(maps)
     names = zip(keys, maps, strict=False)
     named_by = [f"{key} {one.device} ({one.run.context.run})".strip() for key, one in names]
-    told = f"B/cycle: per {maps[0].core}. *: reported by the device or the system, not measured."
+    legend = f"B/cycle: per {maps[0].core}. *: reported by the device or the system, not measured."
     if any("tsc" in row.unit for one in maps for row in one.run.rows):
-        told = f"TSC cycles. {told}"
-    said = [*map(visible, named_by), *done, told, *(_notes(maps) if notes else ())]
+        legend = f"TSC cycles. {legend}"
+    printed = [*map(visible, named_by), *done, legend, *(_notes(maps) if notes else ())]
     if not notes and any(number_.short for *_, number_ in _missing(maps)):
-        said.append("--notes prints why a number is missing.")
-    return "\n".join(set_cell_size(one, WIDE).rstrip() for one in said)
+        printed.append("--notes prints why a number is missing.")
+    return "\n".join(set_cell_size(one, WIDE).rstrip() for one in printed)
 
 
 def _missing(maps: Sequence[Hierarchy]) -> Iterator[tuple[Hierarchy, Level, Number]]:

@@ -138,7 +138,7 @@ class Section:
         self._tables = [(order, self._each(self._table, [table])) for order, table in found]
         self.check = counted.model_check(run)
         about = (counted.state(run.context.counters), counted.proof(run))
-        self.said = (*about, counted.model_words(self.check))
+        self.counted_state = (*about, counted.model_words(self.check))
         makers = (*counted.TABLES, lambda _: counted.difference_table(self.check))
         self.counted = self._each(self._table, made(makers, run, self.notices))
         self.packed = all_rows.pack(run.rows, without_paths)
@@ -163,14 +163,14 @@ class Section:
         items += [(order, "tables", one) for order, found in self._tables for one in found]
         items += [(part, "sentences", one) for part, found in self._sentences for one in found]
         of_question = grouped(items, lambda item: question_of(item[0]))
-        for asked in QUESTIONS:
-            kinds = grouped(of_question.get(asked, ()), lambda item: item[1])
+        for question in QUESTIONS:
+            kinds = grouped(of_question.get(question, ()), lambda item: item[1])
             answers = {
                 kind: [one for *_, one in kinds.get(kind, ())]
                 for kind in ("sentences", "figures", "papers", "files", "tables")
             }
-            if any(answers.values()) or asked.key == ALWAYS:
-                self.questions.append({"asked": asked, **answers})
+            if any(answers.values()) or question.key == ALWAYS:
+                self.questions.append({"question": question, **answers})
 
     def _headline(self, one: headlines.Headline) -> tuple[str, Markup, Markup]:
         return one.what, self.sentence(one.value), self.sentence(one.remark)

@@ -21,7 +21,7 @@ class Question(msgspec.Struct, frozen=True):
     key: str
     title: str
     orders: tuple[int, int] = (0, 0)
-    says: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
     leads: bool = True
 
 
@@ -31,5 +31,6 @@ QUESTIONS = msgspec.convert(_DATA["question"], tuple[Question, ...])
 def question_of(what: int | str) -> Question:
     """The section of a figure or a table with this order, or of the sentences of this part."""
     return next(
-        (one for one in QUESTIONS if what in one.says or what in range(*one.orders)), QUESTIONS[-1]
+        (one for one in QUESTIONS if what in one.sentences or what in range(*one.orders)),
+        QUESTIONS[-1],
     )

@@ -331,4 +331,4 @@ PARTS: Mapping[str, Callable[[Run], Iterable[Sentence]]] = {
     "steps between rungs": steps.sentences,
     "clocks": clocks.sentences,
 }
-"""What is said, in this order."""
+"""The sentences, in this order."""

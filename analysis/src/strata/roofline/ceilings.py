@@ -36,8 +36,9 @@ _TENSOR = {
     "e4m3": "fp8 (e4m3)",
     "e5m2": "fp8 (e5m2)",
     "fp64": "fp64",
+    "int8": "int8",
 }
-"""Floating-point types of `tensor_rate`, and their names."""
+"""Types of `tensor_rate`, and their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Ceiling:
     run: str
     name: str
     level: str
-    lesser: bool
+    lower: bool
     basis: str
     value: float
     low: float
@@ -74,18 +75,13 @@ class Ceiling:
     @property
     def roof(self) -> bool:
         """Whether it limits every kernel."""
-        return self.bounds and not self.lesser
-
-    def at(self, intensity: float) -> float:
-        """The rate that it allows at an intensity."""
-        return self.value * intensity if self.sloped else self.value
+        return self.bounds and not self.lower
 
 
 def ceilings(run: Run, form: Form) -> list[Ceiling]:
-    """All ceilings of a run; none without a valid peak or a valid bandwidth."""
-    flat, sloped = peaks(run, form), _bandwidths(run, form)
-    sound = any(one.roof for one in flat) and any(one.roof for one in sloped)
-    return [*flat, *sloped] if sound else []
+    """All ceilings of a run; none if none is valid."""
+    found = [*peaks(run, form), *_bandwidths(run, form)]
+    return found if any(one.bounds for one in found) else []
 
 
 def _best(rows: Iterable[Row], beyond: frozenset[str] = frozenset()) -> Row | None:
@@ -98,15 +94,16 @@ def _best(rows: Iterable[Row], beyond: frozenset[str] = frozenset()) -> Row | No
 
 def _ceiling(
     row: Row, name: str, level: str, how: str, *,
-    scale: float = 1, lesser: bool = False, most: float = 0, why: str = "", said: Row | None = None,
+    scale: float = 1, lower: bool = False,
+    most: float = 0, why: str = "", source: Row | None = None,
 ) -> list[Ceiling]:  # fmt: skip
     """A measured ceiling and, if known, the `most` that the chip should reach there."""
     value, low, high = (scale * one for one in (row.value, *row.interval))
-    one = Ceiling(row.run, name, level, lesser, "measured", value, low, high, row.valid, how, row)
+    one = Ceiling(row.run, name, level, lower, "measured", value, low, high, row.valid, how, row)
     if not most or not row.valid:
         return [one]
-    said = said or row
-    limit = replace(one, value=most, low=most, high=most, valid=said.valid, how=why, row=said)
+    source = source or row
+    limit = replace(one, value=most, low=most, high=most, valid=source.valid, how=why, row=source)
     return [one, replace(limit, basis="theoretical")]
 
 
@@ -125,8 +122,8 @@ def peaks(run: Run, form: Form) -> list[Ceiling]:
             limit = limits.get(row.case)
             result += _ceiling(
                 row, _KINDS[kind][0], kind, f"multiply-adds, form {row.text('form')}",
-                lesser=kind != MAIN, most=limit.value if limit else 0,
-                why="lanes × SMs × clock under this load", said=limit,
+                lower=kind != MAIN, most=limit.value if limit else 0,
+                why="lanes × SMs × clock under this load", source=limit,
             )  # fmt: skip
     result += _tensor_peaks(run)
     wanted = ("operation_rate", "cuda")  # on a CPU these were measured on one core
@@ -134,7 +131,7 @@ def peaks(run: Run, form: Form) -> list[Ceiling]:
     alone = _best(row for row in costs if row.text("operation") in ("fadd", "fmul"))
     if alone and alone.valid:
         how = "additions or multiplications alone"
-        result += _ceiling(alone, WITHOUT_FMA, MAIN, how, lesser=True)
+        result += _ceiling(alone, WITHOUT_FMA, MAIN, how, lower=True)
     return result
 
 
@@ -149,7 +146,7 @@ def _tensor_peaks(run: Run) -> Iterable[Ceiling]:
     for kind, name in _TENSOR.items():
         if row := _best(row for row in rows if row.text("type") == kind):
             how = f"{row.text('instruction')}, shape {row.text('shape')}, A in {row.text('a')}"
-            yield from _ceiling(row, f"{name}, tensor cores", f"tensor {kind}", how, lesser=True)
+            yield from _ceiling(row, f"{name}, tensor cores", f"tensor {kind}", how, lower=True)
 
 
 def _issue(run: Run, rates: Sequence[Row]) -> list[Ceiling]:
@@ -165,7 +162,7 @@ def _issue(run: Run, rates: Sequence[Row]) -> list[Ceiling]:
     return _ceiling(
         row, ISSUE, ISSUE, f"{_KINDS[row.text('arithmetic')][0]} multiply-adds",
         scale=1 / operations, most=_ISSUED * sms * clock.value if clock else 0,
-        why=f"{_ISSUED} a cycle × {sms} SMs × clock", said=clock,
+        why=f"{_ISSUED} a cycle × {sms} SMs × clock", source=clock,
     )  # fmt: skip
 
 
@@ -200,11 +197,11 @@ def _bandwidths(run: Run, form: Form) -> list[Ceiling]:
             )  # fmt: skip
             result += [roof, *limit]
             if roof.bounds and form is FLOP and best.backend == "cuda":
-                result += _lesser(roof, whole[level], run.of("stride_gather"))
+                result += _lower_ceilings(roof, whole[level], run.of("stride_gather"))
     return result
 
 
-def _lesser(roof: Ceiling, rows: Sequence[Row], others: Sequence[Row]) -> list[Ceiling]:
+def _lower_ceilings(roof: Ceiling, rows: Sequence[Row], others: Sequence[Row]) -> list[Ceiling]:
     """Lower ceilings of a level: ungrouped 4-byte words, and lanes far apart.
 
     After van den Braak, Mesman and Corporaal (2010, Fig. 3), so the bytes are useful bytes. Of the
@@ -223,5 +220,5 @@ def _lesser(roof: Ceiling, rows: Sequence[Row], others: Sequence[Row]) -> list[C
         if row and row.valid and row.value < _SAME * roof.value:
             stride = f", stride {row.text('stride')}" if name == "uncoalesced" else ""
             how = f"{row.text('width')} B wide{stride}"
-            result += _ceiling(row, f"{roof.name}, {name}", roof.level, how, lesser=True)
+            result += _ceiling(row, f"{roof.name}, {name}", roof.level, how, lower=True)
     return result

@@ -48,14 +48,14 @@ def hidden(uuid: str) -> str:
     return f"sha256-{hashlib.sha256(uuid.encode()).hexdigest()[:16]}"
 
 
-def anonymous(run: Run, *, told_apart: bool = False) -> Run:
+def anonymous(run: Run, *, distinct: bool = False) -> Run:
     """`run` without arguments, paths, host name and device identifiers: UUID, bus, serial number.
 
     Facts in `SHOWN` stay, and the numbers of cases; a digest of the UUID if devices must be
-    `told_apart`. `recorded` is the original run.
+    `distinct`. `recorded` is the original run.
     """
     was = run.context
-    uuid = hidden(was.device.uuid) if told_apart and was.device.uuid else None
+    uuid = hidden(was.device.uuid) if distinct and was.device.uuid else None
     clocks = was.clocks and Clocks(
         _shown(was.clocks.before), was.clocks.after and _shown(was.clocks.after)
     )

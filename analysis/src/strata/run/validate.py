@@ -101,9 +101,9 @@ def _rows(run: Run) -> _Faults:
     if not run.rows:
         why = next((f" ({case.status}: {case.reason})" for case in run.cases if case.reason), "")
         yield SAMPLES_FILE, f"0 rows in {len(run.cases)} cases{why}", expected, RESUME
-    said = {"run": context.run, "device": context.device.slug, "backend": context.backend}
+    identity = {"run": context.run, "device": context.device.slug, "backend": context.backend}
     for row in () if run.table is run.rows else run.table or ():
-        for name, own in said.items():
+        for name, own in identity.items():
             if (found := getattr(row, name)) != own:
                 expected = f"rows of {own} only, as in {CONTEXT_FILE}"
                 yield MEASUREMENTS_FILE, f"a row of the {name} {found}", expected, REWRITE

@@ -44,13 +44,13 @@ def judged(run: Run) -> Run:
 class Fallen(NamedTuple):
     """Rows that were valid as recorded and break a rule, and the number of their cases.
 
-    `says` are rows that stay valid with a note of what they are.
+    `is_note`: rows that stay valid with a note of what they are.
     """
 
     rule: str
     rows: int
     cases: int
-    says: bool
+    is_note: bool
 
 
 def fallen(run: Run) -> Sequence[Fallen]:
@@ -60,9 +60,9 @@ def fallen(run: Run) -> Sequence[Fallen]:
         if before.valid and row.reasons != before.reasons:
             added = row.reasons.removeprefix(before.reasons).removeprefix("; ")
             found.append((added.partition(": ")[0], row.valid, row.case))
-    cases = Counter((rule, says) for rule, says, _ in dict.fromkeys(found))
-    rows = Counter((rule, says) for rule, says, _ in found).most_common()
-    return [Fallen(rule, number, cases[rule, says], says) for (rule, says), number in rows]
+    cases = Counter((rule, is_note) for rule, is_note, _ in dict.fromkeys(found))
+    rows = Counter((rule, is_note) for rule, is_note, _ in found).most_common()
+    return [Fallen(rule, number, cases[rule, is_note], is_note) for (rule, is_note), number in rows]
 
 
 def _broken(here: Here) -> Sequence[Broken]:
@@ -80,10 +80,10 @@ def _marked(rows: Iterable[Row], found: Sequence[Broken]) -> Iterator[Row]:
     for row in rows:
         of_row = [one for one in found if one.keys is None or row.key in one.keys]
         if row.valid and of_row:
-            of_row.sort(key=attrgetter("says"))  # rules that it breaks come first
+            of_row.sort(key=attrgetter("is_note"))  # rules that it breaks come first
             reasons = [f"{broken.rule}: {MARK}{broken.detail}" for broken in of_row]
             why = "; ".join(filter(None, [row.reasons, *reasons]))
-            yield replace(row, valid=all(one.says for one in of_row), reasons=why)
+            yield replace(row, valid=all(one.is_note for one in of_row), reasons=why)
         else:
             yield row
 
@@ -93,14 +93,14 @@ def _gated(case: Case, found: Sequence[Broken]) -> Case:
 
     If the flow is broken, the level is not proved either.
     """
-    new = {one.rule: one for one in found if one.keys is None or one.says}
+    new = {one.rule: one for one in found if one.keys is None or one.is_note}
     if not new:
         return case
     if "flow" in new:
         new["level"] = new["flow"]
     kept = [gate for gate in case.gates if gate.name not in new or gate.verdict == "failed"]
     gates = (
-        Gate(rule, "unverified" if one.says else "failed", f"{MARK}{one.detail}")
+        Gate(rule, "unverified" if one.is_note else "failed", f"{MARK}{one.detail}")
         for rule, one in new.items()
     )
     return replace(case, gates=(*kept, *gates))

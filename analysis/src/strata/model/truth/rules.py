@@ -20,8 +20,8 @@ STRAY_BYTES = 64 * 1024
 """What others read from memory while work is counted (`stray_bytes` in harness/measure)."""
 FROM_MEMORY = 0.75
 """Of the bytes that misses of L2 fetch: if the far half of L2 answers some, memory gives half."""
-MERGING = ("request_merging",)
-"""Benchmarks of which requests are answered as one."""
+MERGED = "l2_sectors_per_missed_sector"
+"""Quantity of cases of which requests are answered as one."""
 _NET = re.compile(r"requests and (\d+) sectors counted")
 """The detail of the model gate about the sectors of the work alone."""
 
@@ -43,18 +43,19 @@ POWER_OF_TWO = 0.5
 class Broken(NamedTuple):
     """What breaks a rule: the whole case, or its rows with these `keys`.
 
-    With `says`, the rows stay valid with a note of what they are: the case gets an unverified gate.
+    With `is_note` the rows stay valid with a note of what they are; the case has an unverified
+    gate.
     """
 
     rule: str
     detail: str
     keys: frozenset[tuple[str, str, str]] | None = None
-    says: bool = False
+    is_note: bool = False
 
 
-def broken(rule: str, detail: str, *rows: Row, says: bool = False) -> Broken:
+def broken(rule: str, detail: str, *rows: Row, is_note: bool = False) -> Broken:
     """Only these `rows` break it."""
-    return Broken(rule, detail, frozenset(row.key for row in rows), says)
+    return Broken(rule, detail, frozenset(row.key for row in rows), is_note)
 
 
 class Around:
@@ -126,7 +127,7 @@ def flow(here: Here) -> Iterator[Broken]:
     if not here.level or requested is None or hit is None or reached is None:
         return
     own, missed = _net_sectors(here, requested), requested - hit
-    if here.case.benchmark in MERGING or own is None or requested - own >= missed:
+    if here.value(MERGED) is not None or own is None or requested - own >= missed:
         return
     overhead = requested - own
     if missed - overhead <= BOUND * own:
@@ -158,8 +159,8 @@ def far_l2(here: Here) -> Iterator[Broken]:
     missed, share = here.value("l2_missed_sectors_per_load"), here.value("dram_share")
     if here.around.tells_far_l2 or here.level != "passed" or not missed or share is None:
         return
-    asked, in_l2 = here.value("l2_load_sectors"), (here.value("footprint_over_l2") or 2) <= 1
-    stray = STRAY_BYTES / (asked * SECTOR_BYTES) if in_l2 and asked else 0
+    requested, in_l2 = here.value("l2_load_sectors"), (here.value("footprint_over_l2") or 2) <= 1
+    stray = STRAY_BYTES / (requested * SECTOR_BYTES) if in_l2 and requested else 0
     if missed >= 0.5 and share - stray < FROM_MEMORY * missed:
         detail = f"memory delivered {100 * share / missed:.0f} % of the bytes that L2 fetched"
         perhaps = ", perhaps to others" if share >= FROM_MEMORY * missed else ""
@@ -176,8 +177,8 @@ def shares(here: Here) -> Iterator[Broken]:
         if row is None or row.provenance != "counted" or not row.valid:
             continue
         most, uncertain = _most(here, name), BOUND
-        if name == "dram_share" and (asked := here.value("l2_load_sectors")):
-            uncertain += STRAY_BYTES / (asked * SECTOR_BYTES)
+        if name == "dram_share" and (requested := here.value("l2_load_sectors")):
+            uncertain += STRAY_BYTES / (requested * SECTOR_BYTES)
         if not -uncertain <= row.value <= most + uncertain:
             detail = f"{row.value:.4g} is outside 0 to {most:.4g} by more than {uncertain:.2g}"
             yield broken("share", detail, row)
@@ -189,8 +190,8 @@ def _most(here: Here, quantity: str) -> float:
         per_load = here.value("l2_missed_sectors_per_load")
         if per_load is not None:
             return per_load
-        asked, missed = here.value("l2_load_sectors"), here.value("l2_load_miss_sectors")
-        return missed / asked if asked and missed is not None else 1.0
+        requested, missed = here.value("l2_load_sectors"), here.value("l2_load_miss_sectors")
+        return missed / requested if requested and missed is not None else 1.0
     predicted = (r.value for r in here.rows if (r.quantity, r.provenance) == (quantity, "modelled"))
     return next(predicted, 1.0)
 
@@ -228,7 +229,7 @@ def little(here: Here) -> Iterator[Broken]:
         share = f"{100 * found[0]:.1f} % of those in flight (bound {100 * LITTLE_BOUND:g} %)"
         detail = f"a median over served warps: times the rate it is {share}"
         rows = [row for row in here.rows if row.quantity in ("warp_read_cycles", "warp_read_time")]
-        yield broken("little", detail, *rows, says=True)
+        yield broken("little", detail, *rows, is_note=True)
 
 
 def limits(here: Here) -> Iterator[Broken]:
@@ -325,7 +326,7 @@ class Old(NamedTuple):
     """Rows of a benchmark, or of any, how to recognise those of earlier builds, what these are.
 
     By what a run records, never by its numbers: a fact or a method of later builds, its launch
-    shape, or its start. With `says` they stay valid with a note: right numbers of something else
+    shape, or its start. With `is_note` they stay valid with a note: right numbers of something else
     than expected.
     """
 
@@ -334,7 +335,7 @@ class Old(NamedTuple):
     quantities: tuple[str, ...]
     is_old: Callable[[Here, Row], bool]
     detail: str
-    says: bool = True
+    is_note: bool = True
 
 
 ADDRESSES = "addresses_in_registers"
@@ -371,7 +372,7 @@ OLD = (
         "the rate of the time-stamp counter, not the clock of a core"),
     Old("async_copy", {"method": "bulk", "measure": "latency"}, ("tile_latency",),
         _recomputes_addresses, "the loop computes the tile's addresses again for each copy",
-        says=False),
+        is_note=False),
     Old("async_copy", {"method": "registers", "measure": "bandwidth"},
         ("tile_cycles", "bandwidth", "bandwidth_per_sm"),
         lambda here, row: ADDRESSES not in here.case.facts
@@ -384,7 +385,7 @@ OLD = (
         _has_turnover, "the start and end of blocks is timed, too"),
     Old("layout_read", {"residency": "l1"}, ("warp_read_cycles", "warp_read_time"),
         _omits_wait, "warps' own clocks, which leave out the wait of those served later",
-        says=False),
+        is_note=False),
 )  # fmt: skip
 
 
@@ -396,7 +397,7 @@ def earlier_builds(here: Here) -> Iterator[Broken]:
         if old.benchmark in known and old.params.items() <= case.params.items():
             rows = [r for r in here.rows if r.valid and r.quantity in old.quantities]
             if found := [row for row in rows if old.is_old(here, row)]:
-                yield broken("name", old.detail, *found, says=old.says)
+                yield broken("name", old.detail, *found, is_note=old.is_note)
 
 
 RULES = (

@@ -3,7 +3,7 @@
 from strata.model.hierarchy import WHAT, Number, hierarchy
 from strata.model.layouts import COUNTED, count_text, layout_results
 from strata.model.names import fields_name, level_name
-from strata.model.text import NONE, Cited, Sentence, Table, cited, table, told
+from strata.model.text import NONE, Cited, Sentence, Table, cell, cited, table
 from strata.model.units import factor, number
 from strata.report.tables import at
 from strata.run import Row, Run, grouped
@@ -53,7 +53,7 @@ def layout_costs(run: Run) -> Table | None:
         alone: tuple[Sentence, ...] = (NONE,) * 3
         loaded = alone
         if bar := result.latency:
-            ends = (*told(bar.p5, number), "–", *told(bar.p95, number))
+            ends = (*cell(bar.p5, number), "–", *cell(bar.p95, number))
             spread = ends if bar.p5 and bar.p95 else NONE
             alone = ((cited(bar.cycles),), spread, gain(result.latency_factor, bar.cycles))
         if point := result.bandwidth:

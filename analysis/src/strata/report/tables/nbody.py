@@ -11,7 +11,7 @@ from strata.ladder.rungs import GIGA, Cases, case_words, rung_name, size_words
 from strata.ladder.seeds import FOUR, THESSALY, UNROLL_GAINS, ThessalyStep, thessaly
 from strata.ladder.steps import FACTORS, MEASURED, RULES, Change, changes
 from strata.model import units
-from strata.model.text import NONE, Cited, Sentence, Table, table, told
+from strata.model.text import NONE, Cited, Sentence, Table, cell, table
 from strata.model.units import factor, number
 from strata.report.tables import at
 from strata.report.tables._cells import over, percent
@@ -29,9 +29,9 @@ def _giga(value: float) -> str:
 def _rate(row: Row | None) -> Sentence:
     """In 10⁹/s, with its interval; marked if it is invalid."""
     if row is None or (row.valid and row.ci_low is None):
-        return told(row, _giga)
+        return cell(row, _giga)
     spread = "–".join(map(_giga, row.interval)) if row.valid else "invalid"
-    return (*told(row, _giga), f" ({spread})")
+    return (*cell(row, _giga), f" ({spread})")
 
 
 def _dram_bytes(row: Row, cases: Cases) -> Sentence:
@@ -39,7 +39,7 @@ def _dram_bytes(row: Row, cases: Cases) -> Sentence:
     net, read = cases.get(row, "dram_bytes_per_interaction"), cases.get(row, "dram_read_bytes")
     pairs = ladder.interactions(row)
     return (
-        told(net, _small) if net or not pairs else told(read, lambda value: _small(value / pairs))
+        cell(net, _small) if net or not pairs else cell(read, lambda value: _small(value / pairs))
     )
 
 
@@ -83,7 +83,7 @@ def _rung(one: Best, other: str, second: str, cases: Cases) -> dict[str, Sentenc
         words = f" {rung_name(one.before.benchmark)}"
         speedup = (*speedup, words if where == size_words(row) else f"{words} at {where}")
     apart = one.second if one.second and size_words(one.second) == second else None
-    limit = told(one.limit, lambda value: percent(100 * row.value / value))
+    limit = cell(one.limit, lambda value: percent(100 * row.value / value))
     return {
         "rung": (rung_name(one.rung),),
         "change": (cases.rungs[one.rung].change,),
@@ -93,13 +93,13 @@ def _rung(one: Best, other: str, second: str, cases: Cases) -> dict[str, Sentenc
         second: _rate(apart),
         other: _rate(one.other),
         "of issue limit": limit if row.valid else NONE,
-        "issue slots used": told(cases.get(row, "issue_utilisation"), percent),
-        "occupancy": told(cases.get(row, "achieved_occupancy"), percent),
+        "issue slots used": cell(cases.get(row, "issue_utilisation"), percent),
+        "occupancy": cell(cases.get(row, "achieved_occupancy"), percent),
         "registers": _fact(row, "registers", cases),
-        "instructions/interaction": told(cases.get(row, "instructions_per_interaction"), number),
-        "FLOP/interaction": told(cases.get(row, "flops_per_interaction"), number),
+        "instructions/interaction": cell(cases.get(row, "instructions_per_interaction"), number),
+        "FLOP/interaction": cell(cases.get(row, "flops_per_interaction"), number),
         "DRAM bytes/interaction": _dram_bytes(row, cases),
-        "relative RMS error": told(cases.get(row, "relative_rms_error"), _scientific),
+        "relative RMS error": cell(cases.get(row, "relative_rms_error"), _scientific),
     }
 
 
@@ -158,7 +158,7 @@ def use_and_accuracy(run: Run) -> Table | None:
 
 def _use(row: Row, cases: Cases, bases: Mapping[str, Row]) -> dict[str, Sentence]:
     def get(name: str, write: Callable[[float], str]) -> Sentence:
-        return told(cases.get(row, name), write)
+        return cell(cases.get(row, name), write)
 
     def share(part: str, whole: str, of: Callable[[float], float] = float) -> Sentence:
         """One count relative to another, in per cent; empty for 0 of 0."""
@@ -177,7 +177,7 @@ def _use(row: Row, cases: Cases, bases: Mapping[str, Row]) -> dict[str, Sentence
     def drift(name: str) -> Sentence:
         moving = [one for one in cases.having(ladder.RATE) if cases.get(one, name)]
         rows = ladder.at_size(moving, "galaxies").get(row.benchmark)
-        return told(cases.get(ladder.best(rows), name) if rows else None, _small)
+        return cell(cases.get(ladder.best(rows), name) if rows else None, _small)
 
     used = bytes_used_per_sector(row, cases)
     counted = get("flops_per_interaction", lambda value: number(value * row.value / TERA))
@@ -262,5 +262,5 @@ def _k80_step(one: ThessalyStep, before: ThessalyStep | None) -> dict[str, Sente
         "here": here,
         "10⁹ interactions/s": _rate(row),
         "our step": over(row, one.before) if same else NONE,
-        "over theirs": told(valid, lambda value: factor(value / one.rate)),
+        "over theirs": cell(valid, lambda value: factor(value / one.rate)),
     }

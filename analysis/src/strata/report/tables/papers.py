@@ -9,7 +9,7 @@ from strata.ladder import fstat
 from strata.ladder.phases import steps
 from strata.model import atlas
 from strata.model.cases import CaseRows, by_case, ratio
-from strata.model.text import NONE, Cited, Sentence, Table, cited, table, told
+from strata.model.text import NONE, Cited, Sentence, Table, cell, cited, table
 from strata.model.units import SPACE, factor, number, quantity, short, significant, size
 from strata.reference import Published, Span, published
 from strata.report.tables import at
@@ -34,7 +34,7 @@ def instruction_latencies(run: Run) -> Table | None:
     heads = {one: f"{one.gpu} {reference.cite(one.origin.keys[0])}" for one in aged}
     lines = []
     for line in compared:
-        cells: dict[str, Sentence] = {"instruction": (line.name,), "here": told(line.own, number)}
+        cells: dict[str, Sentence] = {"instruction": (line.name,), "here": cell(line.own, number)}
         cells |= dict.fromkeys(heads.values(), NONE)
         for one in reversed(line.others):
             doubt = " (in doubt)" * bool(one.origin.doubt)
@@ -98,7 +98,7 @@ def caches(run: Run) -> Table | None:
     }
     keys = [(property_, what) if property_ else ("l2_size", "reported")
             for (_, what), (_, property_) in COLUMNS.items()]  # fmt: skip
-    lines: list[tuple[Sentence, ...]] = [(("here",), *(told(own.get(key), _bytes) for key in keys))]
+    lines: list[tuple[Sentence, ...]] = [(("here",), *(cell(own.get(key), _bytes) for key in keys))]
     if not any(key in own for key in keys):
         return None
     age = published.GENERATIONS.index
@@ -131,7 +131,7 @@ def matrix_addition(run: Run) -> Table | None:
 
     def gain(slow: Row | None, fast: Row | None) -> Sentence:
         faster = ratio(slow, fast)
-        return NONE if faster is None else told(fast, lambda _: factor(faster))
+        return NONE if faster is None else cell(fast, lambda _: factor(faster))
 
     lines: list[dict[str, Sentence]] = []
     for kernel, original, improved, speedup, before, after in PRINTED["matrix"]:
@@ -169,7 +169,7 @@ def instruction_costs(run: Run) -> Table | None:
     for instruction, cost, here, operation, each in PRINTED["costs"]:
         issue = published.own_cost(costs, operation, chain=False)
         latency = latencies.get(operation) or published.own_cost(costs, operation, chain=True)
-        cells = (told(row, lambda value: short(value / each)) for row in (issue, latency))  # noqa: B023
+        cells = (cell(row, lambda value: short(value / each)) for row in (issue, latency))  # noqa: B023
         named = {"instruction": (instruction,), "G80, cycles per warp": (cost,), "here": (here,)}
         heads = (ISSUE, "cycles until the result is there")
         lines.append({**named, **dict(zip(heads, cells, strict=True))})
@@ -260,7 +260,7 @@ def _share(phases: Mapping[str, Row], *parts: str) -> Sentence:
 def _redone_fstat(case: CaseRows, what: str, phases: Mapping[str, Row]) -> Sentence:
     if what == "seconds":  # of the whole dataset, if all of it cost what this part does
         whole = (fstat.seconds(case) or 0) / _templates(case) * TEMPLATES
-        return told(case.row(fstat.RATE), lambda _: quantity(whole, "s")) if whole else NONE
+        return cell(case.row(fstat.RATE), lambda _: quantity(whole, "s")) if whole else NONE
     if what == "times_of_cpu":
         return over(case.row("seconds_per_sft"), case.row("core_seconds_per_sft"))
     memory = ["allocate"] if what == "memory_share" else []
