@@ -23,7 +23,7 @@ WORKS = {
     "l1_read": "L1, read",
     "l1_read_4": "L1, read, 4 B a lane",
     "l2_near": "L2, read, near half",
-    "l2_far": "L2, read, more than half of it",
+    "l2_far": "L2, read, far half",
     "l2_read": "L2, read, each SM its part",
     "l2_write": "L2, write",
     "l2_sectors": "L2, a sector a lane",
