@@ -1369,7 +1369,7 @@ bool BlockRunner::combine_read(Warp& warp, const Step& step, Spot spot, unsigned
   const bool is_given = buffer->fill.kind != Fill::Kind::unknown;
   before = is_given ? buffer->fill.read(spot.address - buffer->address, bytes)
                     : arbitrary_value(contents_.seed, spot.address, bytes, memory.is_real);
-  read_[which] = read_[which] || step.to[0] != no_slot;
+  read_[which] = read_[which] || memory.returns;
   if (!contents_.is_followed[which]) return false;
   return contents_.written->peek(spot.address, bytes, is_given, before);
 }

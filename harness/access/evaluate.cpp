@@ -2,6 +2,7 @@
 
 #include "harness/access/block_runner.hpp"
 #include "harness/access/inline_calls.hpp"
+#include "harness/access/listing.hpp"
 #include "harness/access/operands.hpp"
 #include "harness/base/text.hpp"
 #include "harness/model/split_mix.hpp"
@@ -652,9 +653,6 @@ std::string_view describe(Doubt doubt) {
 std::string describe_hidden(const ptx::Kernel& kernel, std::uint32_t instruction) {
   if (instruction >= kernel.instructions.size()) return "an uninitialised register";
   const ptx::Instruction& one = kernel.instructions[instruction];
-  std::string text{one.opcode};
-  for (const auto& modifier : one.modifiers)
-    text += fmt::format(".{}", modifier);
   const auto why = [&]() -> std::string_view {
     switch (role_of(one)) {
       case Role::load:
@@ -668,7 +666,7 @@ std::string describe_hidden(const ptx::Kernel& kernel, std::uint32_t instruction
         return "result is unknown";
     }
   };
-  return fmt::format("{} of line {}: {}", text, one.line, why());
+  return fmt::format("{} of line {}: {}", opcode_text(one), one.line, why());
 }
 
 }  // namespace strata::access

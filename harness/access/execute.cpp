@@ -2,6 +2,7 @@
 
 #include "harness/access/block_runner.hpp"
 #include "harness/access/lane_functions.hpp"
+#include "harness/access/listing.hpp"
 
 #include <fmt/format.h>
 
@@ -75,10 +76,7 @@ void BlockRunner::fail(const Warp& warp, const Step& step, std::uint32_t mask,
   std::string text = "its end";
   if (step.instruction < kernel.instructions.size()) {
     const Instruction& one = kernel.instructions[step.instruction];
-    text = one.opcode;
-    for (const auto& modifier : one.modifiers)
-      text += fmt::format(".{}", modifier);
-    text += fmt::format(" of line {}", one.line);
+    text = fmt::format("{} of line {}", opcode_text(one), one.line);
   }
   throw ExecutionFault{
       fmt::format("{}, {}: {}, in thread {} of block {}", kernel.name, text, why, thread, block_)};

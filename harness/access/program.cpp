@@ -1,6 +1,7 @@
 #include "harness/access/program.hpp"
 
 #include "harness/access/arithmetic.hpp"
+#include "harness/access/listing.hpp"
 #include "harness/access/operands.hpp"
 #include "harness/access/reconvergence.hpp"
 #include "harness/base/text.hpp"
@@ -41,13 +42,6 @@ bool is_harmless_call(const ptx::Module& module, const Instruction& one) {
   });
 }
 
-std::string text_of(const Instruction& one) {
-  std::string text{one.opcode};
-  for (const auto& modifier : one.modifiers)
-    text += fmt::format(".{}", modifier);
-  return text;
-}
-
 bool is_real(Type type) {
   return type == Type::f16 || type == Type::bf16 || type == Type::f32 || type == Type::f64;
 }
@@ -84,6 +78,7 @@ class Slice {
     const std::size_t count = kernel.instructions.size();
     needed.assign(count, false);
     passes_value.assign(count, false);
+    returns.assign(count, false);
     roles_.reserve(count);
     writers_.resize(kernel.registers.size());
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -118,6 +113,7 @@ class Slice {
 
   std::vector<bool> needed;
   std::vector<bool> passes_value;  ///< for loads and stores: the value is needed
+  std::vector<bool> returns;       ///< for atomics: what they return is needed
   bool needs_shared = false;
   bool needs_local = false;
   bool needs_buffers = false;
@@ -171,11 +167,15 @@ class Slice {
   /// For a load or an atomic, also the stores that may have written its value.
   void need_value(std::uint32_t i) {
     const bool is_new = need_moved(i);
-    const bool reads = (is_new && roles_[i] == Role::load) || roles_[i] == Role::atomic;
+    returns[i] = roles_[i] == Role::atomic;
+    const bool reads = (is_new && roles_[i] == Role::load) || returns[i];
     if (!reads) return;
     const Space space = kernel_.instructions[i].space();
     const bool generic = space == Space::generic;
-    if (space == Space::shared || generic) pass_through(Space::shared, needs_shared);
+    if (space == Space::shared || generic) {
+      pass_through(Space::shared, passes_shared_);
+      needs_shared = true;
+    }
     if (space == Space::local || generic) pass_through(Space::local, needs_local);
     if (space == Space::global || generic) need_buffers();
     if (space == Space::param && is_argument(module_, kernel_, kernel_.instructions[i])) {
@@ -242,6 +242,7 @@ class Slice {
   const ControlFlow& flow_;
   const std::vector<std::uint32_t>& meeting_;
   bool follows_buffers_;
+  bool passes_shared_ = false;  ///< needs_shared may hold without
   bool passes_buffers_ = false;
   bool passes_arguments_ = false;
   std::vector<Role> roles_;
@@ -282,6 +283,7 @@ class Compiler {
       }
       if (slice.needed[i]) {
         decode(i, slice.role(i), slice.registers(i), slice.passes_value[i]);
+        if (slice.returns[i]) program_.memory.back().returns = true;
       } else if (slice.role(i) == Role::branch || slice.role(i) == Role::indexed) {
         pass_by(i);
       } else if (slice.role(i) == Role::exit) {
@@ -402,7 +404,7 @@ class Compiler {
     if (hides_shared && program_.shared_hidden_by == no_index) program_.shared_hidden_by = i;
     if (hides_buffers && program_.buffers_hidden_by == no_index) program_.buffers_hidden_by = i;
     if (harmless || joins) return;
-    program_.unmodelled.push_back({i, text_of(one), hides_buffers, hides_shared});
+    program_.unmodelled.push_back({i, opcode_text(one), hides_buffers, hides_shared});
   }
 
   // --- slots ---
@@ -782,7 +784,7 @@ class Compiler {
 
   /// A branch with unknown targets ends its lanes and is reported.
   void lost(std::uint32_t i) {
-    program_.unmodelled.push_back({i, text_of(kernel_.instructions[i]), true, true});
+    program_.unmodelled.push_back({i, opcode_text(kernel_.instructions[i]), true, true});
     program_.buffers_hidden_by = program_.shared_hidden_by = i;
     add(i, StepKind::exit);
   }
@@ -1074,12 +1076,12 @@ class Pointers {
   std::vector<std::uint32_t> of(std::uint32_t instruction) {
     add_symbols(kernel_.instructions[instruction]);
     follow(registers_of(kernel_.instructions[instruction]).address);
-    while (!open_.empty() && !anything_) {
+    while (!open_.empty() && !may_reach_all_) {
       const std::uint32_t i = open_.back();
       open_.pop_back();
-      look_at(i);
+      follow_writer(i);
     }
-    if (anything_) return {};
+    if (may_reach_all_) return {};
     return {found_.begin(), found_.end()};
   }
 
@@ -1111,7 +1113,7 @@ class Pointers {
     }
   }
 
-  void look_at(std::uint32_t i) {
+  void follow_writer(std::uint32_t i) {
     const Instruction& one = kernel_.instructions[i];
     const Role role = role_of(one);
     if (role == Role::plain) {
@@ -1128,11 +1130,11 @@ class Pointers {
     } else if (role == Role::load || role == Role::atomic) {
       // A loaded pointer may point anywhere; a 32-bit value is not a pointer.
       if (ptx::bytes_of(one.type()) < 8) return;
-      anything_ = true;
+      may_reach_all_ = true;
       pointer_loads_.push_back(i);
     } else {
       // Votes and sums of lanes are not pointers.
-      anything_ = role == Role::unmodelled;
+      may_reach_all_ = role == Role::unmodelled;
     }
   }
 
@@ -1148,7 +1150,7 @@ class Pointers {
   void add_params(const Instruction& load) {
     const Operand& from = load.operands[1];
     if (from.kind != Kind::symbol) {
-      anything_ = true;
+      may_reach_all_ = true;
       return;
     }
     const std::uint64_t at =
@@ -1170,7 +1172,7 @@ class Pointers {
   std::set<std::uint32_t> seen_;
   std::vector<std::uint32_t> open_;
   std::vector<std::uint32_t> pointer_loads_;
-  bool anything_ = false;
+  bool may_reach_all_ = false;  ///< the pointer may be to any buffer
 };
 
 }  // namespace

@@ -34,6 +34,7 @@ struct MemoryStep {
   std::uint32_t size = no_slot;  ///< for copies: the bytes read, or ignored; or none
   unsigned matrices = 0;         ///< for ldmatrix and stmatrix
   SharedAtomic shared_atomic = SharedAtomic::none;
+  bool returns = false;       ///< what the atomic returns is needed
   bool passes_value = false;  ///< its value is needed: the registers of a load, or of a store
   bool is_real = false;       ///< of floating point
   bool is_strong = false;     ///< a load that other threads' stores may change meanwhile

@@ -12,7 +12,7 @@ using NamedText = std::pair<std::string_view, std::string_view>;
 [[nodiscard]] std::span<const NamedText> builtin_counter_sets();  ///< harness/counters/sets/*.yaml
 /// analysis/src/strata/model/agreement.csv
 [[nodiscard]] std::span<const NamedText> builtin_agreement();
-/// What every header of `strata access optimize` holds: harness/access/mend.
+/// What every header of `strata access optimize` holds: harness/access/optimize.
 [[nodiscard]] std::span<const NamedText> builtin_launch_header();
 
 }  // namespace strata

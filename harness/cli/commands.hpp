@@ -31,7 +31,7 @@ void add_access_program(Command app, const std::vector<std::string>& command);
 void add_access(Command app, int& status, const std::vector<std::string>& command);
 // `app` is `access`.
 void add_access_capture(Command app, int& status);
-void add_access_mend(Command app, int& status);
+void add_access_optimize(Command app, int& status);
 /// Internal to `access --run`: hidden.
 void add_access_worker(Command app);
 void add_nbody(Command app, int& status);

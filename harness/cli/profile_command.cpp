@@ -9,6 +9,7 @@
 #include "harness/cli/commands.hpp"
 #include "harness/cli/injected_program.hpp"
 #include "harness/counters/counter_set.hpp"
+#include "harness/cpu/topology.hpp"
 #include "harness/profile/records.hpp"
 #include "harness/record/build_info.hpp"
 #include "harness/run/supervisor.hpp"
@@ -151,17 +152,8 @@ DeviceMessage described(unsigned ordinal, const profile::DeviceFacts& facts) {
   DeviceMessage message = probe({.arguments = {"strata", "worker", "--device", "host", "--probe"}});
   message.backend = Backend::cuda;
   message.conditions.clear();
-  message.identity = {.slug = {}, .name = facts.name, .uuid = facts.uuid, .facts = {}};
-  for (const char c : facts.name) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool fits = byte < 0x80 && std::isalnum(byte) != 0;
-    if (fits) message.identity.slug += static_cast<char>(std::tolower(byte));
-    if (!fits && !message.identity.slug.empty() && message.identity.slug.back() != '-')
-      message.identity.slug += '-';
-  }
-  while (message.identity.slug.ends_with('-'))
-    message.identity.slug.pop_back();
-  if (message.identity.slug.empty()) message.identity.slug = "unknown-gpu";
+  message.identity = {
+      .slug = slug(facts.name), .name = facts.name, .uuid = facts.uuid, .facts = {}};
   if (!facts.capability.empty()) message.identity.facts["compute_capability"] = facts.capability;
   message.counters = {};
   const std::string chip = chip_of_capability(facts.capability);
@@ -244,7 +236,7 @@ struct CountedRun {
 };
 
 /// Counts the kernels that take most time in another run of the program.
-CountedRun count(const ProfileOptions& options, const std::vector<Part>& times,
+CountedRun count(const ProfileOptions& options, const std::vector<Part>& times, int first_status,
                  const DeviceMessage& device, const fs::path& library, const fs::path& room) {
   CountedRun run;
   run.why_none = device.counters.plan.chip.empty() ? device.counters.reason : "";
@@ -266,8 +258,10 @@ CountedRun count(const ProfileOptions& options, const std::vector<Part>& times,
                   "program prints is discarded",
                   run.selection.launches.size(), device.counters.plan.passes));
   const int status = run_profiled(options, library, room / "counters", file);
-  if (const auto ending = ending_of(status); !ending.empty()) {
-    report(fmt::format("second run: {} {}", options.program.front(), ending));
+  if (status != first_status) {
+    const auto ending = ending_of(status);
+    report(fmt::format("second run: {} {}, unlike the first", options.program.front(),
+                       ending.empty() ? "exited with status 0" : ending));
   }
   run.parts = read_parts(room / "counters");
   report_notes(run.parts);
@@ -355,9 +349,7 @@ int run_profile(const ProfileOptions& options) {
   const off_t input = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
   const std::string started = utc_text();
   const int status = run_profiled(options, library, room / "times", {});
-  if (const auto ending = ending_of(status); !ending.empty()) {
-    report(fmt::format("{} {}", name, ending));
-  }
+  if (WIFSIGNALED(status)) report(fmt::format("{} {}", name, ending_of(status)));
   const std::vector<Part> times = read_parts(room / "times");
   report_notes(times);
   const std::vector<Place> places = places_of(times);
@@ -380,7 +372,7 @@ int run_profile(const ProfileOptions& options) {
   } else {
     // From the beginning again; what cannot be read twice is empty in the second run.
     if (input >= 0) (void)::lseek(STDIN_FILENO, input, SEEK_SET);
-    counted = count(options, times, devices.begin()->second, library, room);
+    counted = count(options, times, status, devices.begin()->second, library, room);
   }
   const auto matches = profile::matching_parts(times, counted.parts);
   for (const Place& place : places) {
@@ -388,6 +380,10 @@ int run_profile(const ProfileOptions& options) {
     const auto facts = part.devices.find(place.device);
     const DeviceMessage& device = devices.at(facts == part.devices.end() ? "" : facts->second.uuid);
     const Part* const same = matches[place.part];
+    const auto l2 = device.identity.facts.find("l2_bytes");
+    const auto* const bytes =
+        l2 == device.identity.facts.end() ? nullptr : std::get_if<std::int64_t>(&l2->second);
+    const double l2_bytes = bytes == nullptr ? 0 : static_cast<double>(*bytes);
     std::string why = counted.why_none;
     if (why.empty() && same == nullptr) why = "the second run had no such process";
     const fs::path folder = write_run(options,
@@ -395,6 +391,7 @@ int run_profile(const ProfileOptions& options) {
                                        .device = place.device,
                                        .selection = &counted.selection,
                                        .counts = same,
+                                       .l2_bytes = l2_bytes,
                                        .why_no_counts = why},
                                       device, counted, started);
     if (!print_table(options, folder) && !why.empty()) {
@@ -417,8 +414,8 @@ void add_profile(Command app, int& status, const std::vector<std::string>& comma
              "-- PROGRAM ARGS…")
       .required();
   sub.option("--ceilings", options->ceilings,
-             "run whose measured ceilings are the limits (default: a recorded run of this device)",
-             "RUN");
+             "run or recorded device with the measured ceilings (default: recorded for this model)",
+             "NAME|RUN");
   sub.option("--kernel", options->kernel, "count only kernels whose name matches", "RE");
   sub.option("--top", options->top, "count the kernels that take most time", "N")
       .range(0, 1000)

@@ -84,7 +84,7 @@ void write_json(const std::string& file, const RecordedRun& run, double seconds,
 }
 
 /// A temporary folder, removed with its last owner.
-std::pair<fs::path, Finally> temporary_folder() {
+std::pair<fs::path, Finally> folder_of_selftest() {
   std::string name = (fs::temp_directory_path() / "strata-selftest-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) {
     throw std::system_error{errno, std::generic_category(), name};
@@ -99,7 +99,7 @@ ExitCode selftest(const SelftestOptions& options) {
   if (!options.json.empty()) require_replaceable(options.json);  // now, not after the measurement
   fs::path out = options.out;
   Finally removed;
-  if (out.empty()) std::tie(out, removed) = temporary_folder();
+  if (out.empty()) std::tie(out, removed) = folder_of_selftest();
   const auto began = std::chrono::steady_clock::now();
   const RecordedRun run = record_run([](Backend backend) { return sweep_of(claims_of(backend)); },
                                      options.device, out.string(), options.command, options.quiet);

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_docs import tool
 
-from builders import SOURCES, case, context, measurement, strata, write_run
-from strata import answers
+from builders import DATA, SOURCES, case, context, measurement, strata, write_run
+from strata import answers, figures
 from strata.answers import registry, tokens
 from strata.model.truth import load_run
 from strata.run import cache, index, load_context
@@ -80,6 +81,7 @@ def test_there_are_about_eighty_answers_and_the_list_has_all() -> None:
     names = [name for names in answers.topics().values() for name in names]
     assert len(names) >= 80
     assert all(name in listed for name in names)
+    assert json.loads(strata("ask", "--json").stdout) == answers.topics()
 
 
 # --- questions ------------------------------------------------------------------------------------
@@ -151,9 +153,10 @@ def test_a_run_of_no_answer_gives_all_of_them_as_missing(tmp_path: Path) -> None
 @pytest.fixture
 def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """`chip` is two runs: the second has an instruction that the first lacks."""
-    more = write_run(tmp_path / "b", [instruction("ddiv", 99), instruction("dadd", 1)],
-                     header=context(run="second"))  # fmt: skip
-    folders = {"chip": [write_run(tmp_path / "a", LINES), more]}
+    lines = instruction("ddiv", 99), instruction("dadd", 1), copy_case(1024, 5e-6)
+    more = write_run(tmp_path / "b", lines, header=context(run="second"))
+    noisy = copy_case(1024, 4e-6, gates=[("timer", "failed", "5 % apart")])
+    folders = {"chip": [write_run(tmp_path / "a", [noisy, *LINES[1:]]), more]}
     monkeypatch.setattr(index, "recorded", lambda: folders)
     monkeypatch.chdir(tmp_path)
     return more
@@ -164,6 +167,7 @@ def test_a_later_run_of_a_device_answers_what_the_main_one_lacks(two: Path) -> N
     (found,) = asked("chip", "fp64 division")
     assert (found["value"], found["run"]) == (99, "second")
     assert "from second" in strata("ask", "chip", "fp64 division").stdout
+    assert values(asked("chip", "h2d")) == [5e-6, 16e-6]  # the first is not valid in the main run
     assert strata("ask", "dadd").stdout.startswith("Test Device")
     assert two.is_dir()
 
@@ -184,6 +188,73 @@ def test_answers_come_from_the_cache_until_the_run_changes(
     assert cache.key_of_run(run) != cache.key_of_run(run / "none")
 
 
+# --- one text everywhere --------------------------------------------------------------------------
+
+SHOWN = {
+    "summary": ("latency.l1", "latency.l2", "latency.dram", "bandwidth.l1", "bandwidth.l2",
+                "bandwidth.dram", "size.l1"),
+    "map": ("latency.l1", "latency.l2", "latency.dram", "latency.shared", "bandwidth.l1",
+            "bandwidth.l2", "bandwidth.dram", "bandwidth.shared", "latency.l2_near",
+            "latency.l2_far", "latency.beyond", "size.l1", "size.tlb", "size.one_sm"),
+    "compare": ("latency.l1", "latency.l2", "latency.dram", "latency.shared", "latency.beyond"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "most_like", "least"),
+    [("excerpt-nvidia-h200-*-0683d2f", "map-nvidia-h100-*", 20),
+     ("map-nvidia-h100-*", "excerpt-nvidia-h200-*-0683d2f", 10)],
+)  # fmt: skip
+def test_a_quantity_is_the_same_text_in_every_command(
+    name: str, most_like: str, least: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder,), (other,) = ([*DATA.glob(one)] for one in (name, most_like))
+    monkeypatch.setattr(figures, "discover", list)
+    assert strata("report", folder, "-o", tmp_path, "--formats", "svg").returncode == 0
+    texts = {
+        "summary": [strata("summary", folder).stdout, (tmp_path / "report.html").read_text()],
+        "map": [strata("summary", "--map", folder).stdout],
+        "compare": [strata("compare", folder, other).stdout],
+    }
+    found = {one.name: one.text for one in answers.load_answers(folder).answers if one.valid}
+    pairs = [
+        (command, answer, text)
+        for command, shown in texts.items()
+        for answer in SHOWN[command]
+        for text in shown
+        if answer in found
+    ]
+    wanted = (("bandwidth.l1", "per_sm"), ("bandwidth.dram", "share"))
+    beside = [
+        one.text
+        for answer in answers.load_answers(folder).answers
+        for one in answer.also
+        if (answer.name, one.quantity) in wanted
+    ]
+    for text in texts["summary"]:
+        assert all(one.replace("\u00a0", " ") in text.replace("\u00a0", " ") for one in beside)
+    for command, answer, text in pairs:
+        number = found[answer].removeprefix("≈\u00a0").removesuffix("\u00a0cycles")
+        assert number.replace("\u00a0", " ") in text.replace("\u00a0", " "), (command, answer)
+    assert len(pairs) >= least
+
+
+@pytest.mark.slow
+def test_readme_has_the_values_of_the_answers() -> None:
+    readme = {"lat_shared": "latency.shared", "lat_l1": "latency.l1", "lat_l2": "latency.l2",
+              "lat_dram": "latency.dram", "bw_shared": "bandwidth.shared", "bw_l1": "bandwidth.l1",
+              "bw_l2": "bandwidth.l2", "bw_dram": "bandwidth.dram", "near": "latency.l2_near",
+              "far": "latency.l2_far", "l1_8": "size.l1", "l2_size": "size.l2"}  # fmt: skip
+    text = (ROOT / "README.md").read_text("utf-8")
+    numbers = tool("doc_numbers").Numbers.of(ROOT)
+    for run, name in (("h200_rows", "h200"), ("h100", "h100")):
+        (main, *_) = answers.answers_of(name)
+        found = {one.name: one.value for one in main.answers}
+        for number, answer in readme.items():
+            if f"<!--row:{run}.{number}-->" in text:
+                assert numbers.value(run, number) == found[answer], (run, number)
+
+
 # --- recorded runs --------------------------------------------------------------------------------
 
 
@@ -197,6 +268,12 @@ def test_the_index_of_recorded_runs_agrees_with_their_contexts() -> None:
     assert len({(line["name"], line["run"]) for line in lines}) == len(lines)
     assert {"h100", "h200", "xeon"} <= index.recorded().keys()
     assert all(len({folder.parent for folder in found}) == 1 for found in index.recorded().values())
+    with (ROOT / "docs/runs.csv").open(encoding="utf-8", newline="") as file:
+        documented = [line for line in csv.DictReader(file) if line["run"] in index.recorded()]
+    for line in documented:
+        folders = [f"{one.parent.name}/{one.name}" for one in index.recorded()[line["run"]]]
+        assert line["folder"] in folders, line["run"]
+    assert documented
 
 
 def test_without_the_recorded_runs_their_answers_are_in_the_package(
@@ -214,5 +291,6 @@ def test_a_short_name_is_a_run_in_every_command(two: Path) -> None:
     assert strata("validate", "chip").stdout.startswith(f"{index.recorded()['chip'][0]}: sound")
     assert strata("summary", "chip").stdout == strata("summary", index.folder("chip")).stdout
     assert "Test Device" in strata("compare", two, "chip").stdout
+    assert "or the recorded run chip" in strata("summary", "ship").stderr
     shutil.copytree(two, "chip")  # a folder comes first
     assert "Test Device (second)" in strata("summary", "chip").stdout

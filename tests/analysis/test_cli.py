@@ -68,6 +68,7 @@ def test_summary_prints_sentences_and_gives_programs_the_same_numbers() -> None:
     assert best["low"] <= best["value"] <= best["high"]
     assert "/layout=soaoas/" in best["case"]
     assert data["l2"] == {}
+    assert {one["level"] for one in data["best_layouts"] if one["by"] == "latency"} >= {"l1"}
     timed = data["validity"]["timed"]
     assert f"{timed['valid']} of {timed['rows']} (" in words
     assert data["rows"] == sum(one["rows"] for one in data["validity"].values())
@@ -91,6 +92,7 @@ def test_the_share_of_valid_rows_for_reframe_is_that_of_timed_rows() -> None:
     run = DATA / "excerpt-nvidia-h200-20261121T235015Z-0683d2f"
     numbers = json.loads(strata("summary", "--json", run).stdout)["numbers"]
     assert numbers["L1 latency"]["unit"] == "cycle"
+    assert 1e-9 < numbers["L2 latency"]["seconds"] < 1e-6
     assert 1e-9 < numbers["L1 latency"]["seconds"] < 1e-7
     assert {"cache sizes L1", "cache sizes L2"} <= set(numbers)
 

@@ -1,6 +1,8 @@
 """Comparisons of runs: false alarms at the declared rate, changes found with the declared power."""
 
 import math
+import re
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -531,6 +533,23 @@ def test_what_cannot_be_divided_or_has_another_unit_is_left_out_with_its_reason(
     ]
 
 
+def test_the_time_of_a_launch_whose_length_each_run_chooses_is_left_out() -> None:
+    # Recorded repeats have times of 8.0 and 8.5 ms at one rate and one clock.
+    rows = [row(benchmark=name, quantity="grid_time") for name in ("ceilings", "coalescing")]
+    found = compare(run_of(rows, "before"), run_of(rows, "after"))
+    assert [*found.rows.benchmark] == ["coalescing"]
+    assert [*found.untimed.reason] == ["time of a launch whose length each run chooses"]
+
+
+def test_the_benchmarks_whose_launches_have_a_chosen_length_are_known() -> None:
+    sources = defaultdict[str, str](str)
+    for file in (Path(__file__).parents[2] / "micro").rglob("*.[ch]*"):
+        sources[file.stem] += file.read_text(encoding="utf-8")
+    by_trial = re.compile("lengths_by_trial|size_by_trials")
+    chosen = {name for name, text in sources.items() if by_trial.search(text)}
+    assert {name for name in chosen if "grid_time" in sources[name]} == {*changes.CHOSEN}
+
+
 def test_rows_of_one_run_alone_are_counted() -> None:
     before = run_of([row(case=place) for place in range(5)], "before")
     after = run_of([row(case=place) for place in range(3, 12)], "after")
@@ -596,6 +615,28 @@ def test_recorded_repeats_of_one_chip_have_no_alarm(chip: str, third: int) -> No
     found = repeated(chip, third)
     assert len(found.families) > 100
     for comparison in (found, compare(*found.both)):
+        assert comparison.moved().empty
+        assert comparison.flagged().empty
+
+
+@pytest.mark.parametrize(
+    ("device", "first", "second"),
+    [
+        (H200, "20261126T193134Z-f212fcd", "20261126T193151Z-f212fcd"),
+        (H200, "20261126T193234Z-f212fcd", "20261126T193134Z-f212fcd"),
+        (H200, "20261128T095332Z-ffda041", "20261128T095607Z-ffda041"),
+        (H100, "20261127T024447Z-945f886", "20261127T024608Z-945f886"),
+        pytest.param(
+            H200, "20261126T192552Z-f212fcd", "20261126T193234Z-f212fcd", marks=pytest.mark.slow
+        ),  # of two sweeps
+    ],
+)
+def test_repeats_by_which_no_constant_was_chosen_have_no_alarm(
+    device: Path, first: str, second: str
+) -> None:
+    before, after = (recorded(device / f"{device.name}-{name}") for name in (first, second))
+    for comparison in (compare(before, after), compare(after, before)):
+        assert len(comparison.rows) > 1400
         assert comparison.moved().empty
         assert comparison.flagged().empty
 

@@ -56,6 +56,14 @@ def test_a_figure_is_drawn_once_and_then_the_same(folder: Path, pictures: list[s
     assert pictures == ["tlb"] * 3
 
 
+def test_a_fact_beyond_64_bits_is_no_fault(folder: Path) -> None:
+    run = run_of(RUN)
+    facts = {**run.context.device.facts, "large": 2**70}
+    device = replace(run.context.device, facts=facts)
+    assert drawing(replace(run, context=replace(run.context, device=device))) == drawing()
+    assert len([*folder.iterdir()]) == 2
+
+
 def changed(run: Run, **row: object) -> Run:
     """The run with another first row."""
     return replace(run, rows=(replace(run.rows[0], **row), *run.rows[1:]))

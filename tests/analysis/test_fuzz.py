@@ -140,6 +140,7 @@ def every_command(room: Path, header: Any, lines: list[Any], *, to: str) -> Iter
         table.write_bytes(encode(load_run(run), exact=True))
     yield answered("validate", run)
     yield answered("summary", run)
+    yield answered("ask", run, "all")
     yield answered("export", run, room / "x", "--to", to, "--anonymous", "--force")
     yield answered("submit", run, "-o", room / "submission", "--force")
 
@@ -293,7 +294,7 @@ def test_bytes_of_reference_files(room: Path, cuts: list[tuple[int, bytes]]) -> 
 
 
 OPTIONS = (
-    "report", "roofline", "summary", "compare", "validate", "export", "import",
+    "report", "roofline", "summary", "ask", "compare", "validate", "export", "import",
     "fleet", "add", "submit", "--map", "--help", "--out",
     "-o", "--to", "csv", "--force", "--same", "--only", "--false-alarm", "--min-change",
     "--wander", "nan", "-1", "1e400", "--anonymous", "--ceilings", "--", "", "/dev/null",

@@ -540,6 +540,7 @@ def visited(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("validate", run, other), {0}),
         (("summary", run), {0}),
         (("summary", "--map", run, other), {0}),
+        (("ask", run, "all"), {0}),
         (("report", run), {2}),  # its folder is a link
         (("roofline", run), {2}),
         (("report", run, "-o", out / "report"), {0}),

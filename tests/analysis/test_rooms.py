@@ -18,17 +18,20 @@ BELOW = {
     "compare": {"run", "reference", "model", "ladder"},
     "figures": {"run", "reference", "model", "roofline", "ladder", "compare"},
     "fleet": {"run", "reference", "model", "ladder", "compare"},
-    "report": {"run", "reference", "model", "roofline", "ladder", "compare", "figures", "fleet"},
+    "report": {
+        "run", "reference", "model", "roofline", "ladder", "compare", "figures", "fleet", "profile",
+    },
     "interop": {"run", "model"},
     "answers": {"run", "model"},
-}
+    "profile": {"run", "model", "roofline", "ladder"},
+}  # fmt: skip
 """What each room may import, beside itself and the modules above all rooms."""
 TOUCHES_FILES = {
     "open", "read_bytes", "read_text", "write_bytes", "write_text", "mkdir", "unlink",
 }  # fmt: skip
 """Not `rename`, which frames have too."""
-KEEPS_FILES = {"fleet/dataset.py"}
-"""Beside the room `run`: a data set of Parquet files grows."""
+KEEPS_FILES = {"fleet/dataset.py", "figures/_cache.py"}
+"""Beside the room `run`: a data set of Parquet files grows, and the code of figures is read."""
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE)
 
 

@@ -4,8 +4,8 @@
 #include "harness/access/evaluate.hpp"
 #include "harness/access/launch_file.hpp"
 #include "harness/access/listing.hpp"
-#include "harness/access/mend/mend.hpp"
-#include "harness/access/mend/same_results.hpp"
+#include "harness/access/optimize/optimize.hpp"
+#include "harness/access/optimize/same_results.hpp"
 #include "harness/access/ptx.hpp"
 #include "harness/base/error.hpp"
 #include "harness/base/sha256.hpp"
@@ -203,17 +203,17 @@ void change_by(const std::string& words, const ptx::Module& module, std::uint32_
   const ptx::Kernel& kernel = module.kernels[k];
   const access::Change change = access::parse_change("fuzz", words, module, kernel);
   try {
-    const access::Mended mended = access::mend(module, k, change);
-    require(can_be_read(mended.alone));
+    const access::Optimized optimized = access::optimize(module, k, change);
+    require(can_be_read(optimized.alone));
     const auto compared =
-        access::compare_samples(module, k, mended, /*wanted=*/1, /*seeds=*/3, budget);
+        access::compare_samples(module, k, optimized, /*wanted=*/1, /*seeds=*/3, budget);
     require(compared.worst.is_same());
-  } catch (const access::NotMended& refused) {
+  } catch (const access::NotOptimized& refused) {
     require(access::text_of(kernel, refused.refusal()).find('\n') == std::string::npos);
   }
 }
 
-void mended(const std::string& text) {
+void optimized(const std::string& text) {
   constexpr std::size_t most_parts = 1 << 12;
   const ptx::Module module = ptx::read(text, "fuzz.ptx", most_parts);
   for (std::uint32_t k = 0; k < module.kernels.size(); ++k) {
@@ -293,7 +293,7 @@ constexpr std::array<std::pair<std::string_view, void (*)(const std::string&)>, 
      {"dataset", dataset},
      {"ptx", ptx_module},
      {"accesses", accesses},
-     {"mended", mended},
+     {"mended", optimized},
      {"change", change},
      {"launch", launch},
      {"words", words}}};

@@ -115,6 +115,11 @@ TEST_F(AccessContents, OfAnOrderOfBlocksAreBetweenThoseAtTheStartAndThoseOfOneBl
   }
 }
 
+TEST_F(AccessContents, OfSharedMemoryAreKnownWhereBuffersAreFollowed) {
+  expect("steps", fmt::format("{}, {}, {}, {}", words(2, 4096), words(3, 4096), given, zeros),
+         {.loaded = 1250, .stored = 256, .wavefronts = 64});
+}
+
 TEST_F(AccessContents, ThatAtomicsReturnAreThoseOfOneBlockAfterTheOther) {
   const Evaluation found =
       evaluated("last", fmt::format("{}, {{bytes: 4, fill: zero}}, {}", words(2, 2), words(3, 2)));

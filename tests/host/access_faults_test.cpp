@@ -2,9 +2,9 @@
 #include "harness/access/evaluate.hpp"
 #include "harness/access/launch_file.hpp"
 #include "harness/access/listing.hpp"
-#include "harness/access/mend/choose.hpp"
-#include "harness/access/mend/refusals.hpp"
-#include "harness/access/mend/same_results.hpp"
+#include "harness/access/optimize/choose.hpp"
+#include "harness/access/optimize/refusals.hpp"
+#include "harness/access/optimize/same_results.hpp"
 #include "harness/access/program.hpp"
 #include "harness/base/error.hpp"
 
@@ -112,9 +112,9 @@ TEST(AccessFaults, AChangeIsComparedInTheLaunchThatIsGiven) {
   const std::vector<Launch> launches{
       read_launch(path_of("transpose_not_compared.yaml"), fault.modules)};
   const Chosen chosen = choose(fault.modules[0], launches[0].kernel, launches);
-  ASSERT_TRUE(chosen.mended);
+  ASSERT_TRUE(chosen.optimized);
   const Comparisons compared =
-      compare_samples(fault.modules[0], launches[0].kernel, *chosen.mended, /*wanted=*/1,
+      compare_samples(fault.modules[0], launches[0].kernel, *chosen.optimized, /*wanted=*/1,
                       /*seeds=*/0, compared_instructions, launches);
   EXPECT_EQ(compared.compared, 1U) << compared.why << compared.fault;
   EXPECT_TRUE(compared.worst.is_same());

@@ -1,7 +1,7 @@
 // Kernels of micro/access, as nvcc compiles them, request what the models of their benchmarks
 // predict; those were counted on hardware.
 #include "access_runs.hpp"
-#include "harness/access/mend/mend.hpp"
+#include "harness/access/optimize/optimize.hpp"
 #include "harness/base/regular_file.hpp"
 #include "harness/model/lanes.hpp"
 #include "micro/access/dct.cu"
@@ -61,13 +61,13 @@ std::string image_launch(const std::string& kernel, const Tiling& tiling, const 
 }
 
 /// The kernel of a launch, changed as CMakeLists.txt of micro has it changed.
-Evaluation mended(const Launched& original, const std::string& words) {
+Evaluation optimized(const Launched& original, const std::string& words) {
   const ptx::Module& module = original.modules[0];
-  const Mended made = mend(module, original.launch.kernel,
-                           parse_change("--change", words, module, original.kernel()));
+  const Optimized made = optimize(module, original.launch.kernel,
+                                  parse_change("--change", words, module, original.kernel()));
   EXPECT_EQ(made.checks.failing(original.launch), std::nullopt);
   const ptx::Module after = ptx::read(made.text, "mended.ptx");
-  return evaluate(after, mended_launch(made, module, after, original.launch), {});
+  return evaluate(after, optimized_launch(made, module, after, original.launch), {});
 }
 
 TEST(AccessOfMendedForms, IsThatOfTheirModels) {
@@ -82,7 +82,7 @@ TEST(AccessOfMendedForms, IsThatOfTheirModels) {
   };
   for (const Image& image : {Image{.width = 384, .height = 37}, Image{.width = 96, .height = 20}}) {
     const std::string launch = image_launch("Original", sobel::Original::tiling, image);
-    expect_model(mended(launched("sobel", launch), "threads=4"), image,
+    expect_model(optimized(launched("sobel", launch), "threads=4"), image,
                  std::pair{sobel::Mended{}, image});
     for (const std::uint32_t degrees : {0U, 30U, 90U}) {
       const auto expect_turn = [&]<rotation::Way way>(const char* file) {
@@ -92,7 +92,7 @@ TEST(AccessOfMendedForms, IsThatOfTheirModels) {
                         turn.rotation.sine, turn.rotation.from_x, turn.rotation.from_y);
         const std::string turned =
             image_launch("Original", rotation::Original<way>::tiling, image, more);
-        expect_model(mended(launched(file, turned), "threads=4"), image,
+        expect_model(optimized(launched(file, turned), "threads=4"), image,
                      std::pair{rotation::Mended<way>{}, turn});
       };
       expect_turn.template operator()<rotation::Way::forward>("rotation_forward");

@@ -31,10 +31,10 @@ MAY_INCLUDE = {
     "harness/record": {"harness/base", "harness/case", "harness/record"},
     "harness/model": BASE,
     "harness/access": ACCESS | {"harness/case"},
-    "harness/access/mend": ACCESS | {"harness/case", "harness/access/mend"},
+    "harness/access/optimize": ACCESS | {"harness/case", "harness/access/optimize"},
     "harness/access/command": CPU
     | ACCESS
-    | {"harness/access/mend", "harness/access/command", "harness/cli", "harness/run"},
+    | {"harness/access/optimize", "harness/access/command", "harness/cli", "harness/run"},
     "harness/capture": {"harness/base", "harness/capture", "harness/record"},
     "harness/profile": BASE | {"harness/capture", "harness/profile"},
     "harness/counters": BASE | {"harness/counters"},
@@ -74,7 +74,7 @@ MAY_INCLUDE = {
 HOST_ONLY = {
     *BASE,
     "harness/access",
-    "harness/access/mend",
+    "harness/access/optimize",
     "harness/access/command",
     "harness/counters",
     "harness/measure",

@@ -7,6 +7,7 @@ error that gives the reason.
 
 import errno
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,8 +25,9 @@ from strata.model.truth import fallen, load_run
 from strata.report import headlines, map_text
 from strata.report.sentences import sentences
 from strata.roofline import verdicts
+from strata.roofline.forms import FLOP
 from strata.run import Run, RunError, index, load_context, one_line
-from strata.run.files import visible, write_files
+from strata.run.files import is_run, visible, write_files
 from strata.run.private import anonymous
 from strata.run.validate import findings, refuse_repeated, validity
 
@@ -59,12 +61,14 @@ def _parser(metavar: str | None) -> Callable[[str], Path] | None:
 
 
 def _out_of(command: str) -> Any:
-    words = f"Folder to write to [RUN/{command}; ./{command} for several runs]."
+    words = f"Folder to write to [RUN/{command}; ./{command} for a file or several runs]."
     return _option(words, "DIR", "--out", "-o")
 
 
 Runs = Annotated[list[Path], _argument("RUN...", "Run folders.")]
 OneRun = Annotated[Path, _argument("RUN", "Run folder.")]
+_FILES = "Run folders, tables (measurements.csv), or files of ncu or Google Benchmark."
+RunsOrFiles = Annotated[list[Path], _argument("RUN...", _FILES)]
 _ANONYMOUS = "Leave out arguments, paths, host name, UUIDs and serials."
 Unnamed = Annotated[bool, _option(_ANONYMOUS, None, "--anonymous")]
 Force = Annotated[bool, _option("Overwrite what is there.", None, "--force")]
@@ -73,7 +77,11 @@ Bare = Annotated[bool, _option(_PLAIN, None, "--plain-figures")]
 
 
 def _folder(out: Path | None, runs: Sequence[Path], what: str) -> Path:
-    return out or (runs[0] / what if len(runs) == 1 else Path(what))
+    return out or (runs[0] / what if len(runs) == 1 and runs[0].is_dir() else Path(what))
+
+
+def _load(path: Path) -> Run:
+    return interop.load(path, _warn)
 
 
 ReportOut = Annotated[Path | None, _out_of("report")]
@@ -82,14 +90,14 @@ Formats = Annotated[str, _option("Image files of each figure: svg, png, pdf.", "
 
 @app.command()
 def report(
-    runs: Runs, out: ReportOut = None, *, formats: Formats = "svg,png,pdf",
+    runs: RunsOrFiles, out: ReportOut = None, *, formats: Formats = "svg,png,pdf",
     unnamed: Unnamed = False, bare: Bare = False,
 ) -> None:  # fmt: skip
     """Write report.html, and a file for each figure and table."""
     kinds = list(dict.fromkeys(formats.split(",")))
     if unknown := [kind for kind in kinds if kind not in FORMATS]:
         _fail(f"found the format {unknown[0]!r}; expected one or more of {', '.join(FORMATS)}")
-    loaded = [anonymous(run) if unnamed else run for run in map(load_run, runs)]
+    loaded = [anonymous(run) if unnamed else run for run in map(_load, runs)]
     from strata.report import page  # imports matplotlib: half a second that only this command needs
 
     path = page.write(loaded, _folder(out, runs, "report"), kinds, headings=not bare)
@@ -132,30 +140,50 @@ def draw_figure(
 
 
 RooflineOut = Annotated[Path | None, _out_of("roofline")]
-Lender = Annotated[Path | None, _option("Take ceilings from this run, if RUN has none.", "RUN")]
+_LENDER = "Take ceilings from this run, if RUN has no bandwidths or no peaks."
+Lender = Annotated[Path | None, _option(_LENDER, "RUN")]
+_BEFORE = "Draw arrows from the kernels of this earlier run or file."
+Before = Annotated[Path | None, _option(_BEFORE, "RUN")]
+_KERNEL = "Draw only kernels whose full name this regular expression finds."
+KernelName = Annotated[str, _option(_KERNEL, "RE", "--kernel")]
+_TOP = "Draw only the N kernels that take most time."
+Top = Annotated[int | None, typer.Option(metavar="N", help=_TOP, min=1)]
 Nominal = Annotated[bool, _option("Also draw the nominal 20 operations per interaction.")]
 
 
 @app.command(name="roofline")
 def draw_roofline(
-    runs: Runs, out: RooflineOut = None, ceilings: Lender = None, *, nominal: Nominal = True,
-    bare: Bare = False,
+    runs: RunsOrFiles, out: RooflineOut = None, ceilings: Lender = None, *, before: Before = None,
+    kernel: KernelName = "", top: Top = None, nominal: Nominal = True, bare: Bare = False,
 ) -> None:  # fmt: skip
     """Plot kernels under the ceilings of their run; exit code 1 if one is above its roof."""
-    loaded = [load_run(run) for run in runs]
-    lender = load_run(ceilings) if ceilings else None
+    if before and len(runs) > 1:
+        _fail(f"found --before with {len(runs)} runs; expected one run")
+    loaded = [_load(run) for run in runs]
+    lender, earlier = (_load(run) if run else None for run in (ceilings, before))
     folder = _folder(out, runs, "roofline")
     from strata.report.roofline import write  # brings matplotlib
 
-    shown = write(loaded, folder, ceilings=lender, nominal=nominal, headings=not bare)
+    try:
+        shown = write(
+            loaded, folder, ceilings=lender, before=earlier, kernel=kernel, top=top,
+            nominal=nominal, headings=not bare,
+        )  # fmt: skip
+    except re.error as error:
+        _fail(f"--kernel: {error}; expected a regular expression")
     for form, found in shown.items():
-        _say(f"{tables.terminal(verdicts.table(found, form))}{folder / form.name}.svg")
+        if verdicts.points_of(found):
+            _say(tables.terminal(verdicts.table(found, form)).rstrip("\n"))
+        _say(f"{folder / form.name}.svg")
+    for run in loaded:
+        for note in verdicts.notes(run, shown[FLOP]):
+            _say(f"strata: {one_line(note)}", err=True)
     for problem in (one for found in shown.values() for one in verdicts.problems(found)):
         _say(f"strata: above its roof: {one_line(problem)}", err=True)
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
 
 
-CeilingsOf = Annotated[str, _option("Take ceilings from this run or recorded device.", "RUN")]
+CeilingsOf = Annotated[str, _option("Take ceilings from this run or recorded device.", "NAME|RUN")]
 
 
 @app.command(name="profile")
@@ -195,6 +223,8 @@ def summary(
     for line in filter(None, lines):
         _say(line)
     _print_table(loaded)
+    if any(case.suite == "profile" for case in loaded.cases):
+        show_profile(runs[0])
 
 
 _WORDS = "A recorded run or a run folder [the first recorded run], then the question."
@@ -213,10 +243,10 @@ def ask(words: Words = None, *, as_json: AnswersJson = False) -> None:
 
     first, *question = words or [""]
     names = answers.names()
-    if first not in names and not Path(first).is_dir():
+    if first not in names and "/" not in first and not is_run(Path(first)):
         first, question = names[0], list(words or [])
     if not question:
-        _say(text.topics())
+        _say(json.dumps(answers.topics(), indent=1) if as_json else text.topics())
         return
     main, found = answers.ask(answers.answers_of(first), question)
     if as_json:
@@ -264,7 +294,7 @@ ChangesJson = Annotated[bool, _option("Print all changes and devices as JSON.", 
 
 @app.command()
 def compare(
-    runs: Runs, *, out: CompareOut = None, same: Same = None, beside: Beside = None,
+    runs: RunsOrFiles, *, out: CompareOut = None, same: Same = None, beside: Beside = None,
     only: Only = None, false_alarm: FalseAlarm = 0.01, min_change: MinChange = 0.01,
     require_power: Power = None, wander: Wander = 0.003, unnamed: Unnamed = False,
     bare: Bare = False, as_json: ChangesJson = False,
@@ -291,7 +321,7 @@ def compare(
         _fail(f"{error}")
 
     def load(folder: Path) -> Run:
-        run = rows_of(load_run(folder), only or [])
+        run = rows_of(_load(folder), only or [])
         return anonymous(run, distinct=True) if unnamed else run
 
     loaded, repeats = [*map(load, runs)], [*map(load, same or [])]

@@ -428,7 +428,7 @@ void add_access(Command app, int& status, const std::vector<std::string>& comman
       "access kernel.cu --flag=-std=c++20\n          strata access kernel.ptx --launch launch.yaml "
       "--format sarif --most 2");
   add_access_capture(sub, status);
-  add_access_mend(sub, status);
+  add_access_optimize(sub, status);
   sub.on_run([sub, options, &status] {
     if (sub.runs_subcommand()) return;
     if (options->files.empty()) {

@@ -3,7 +3,7 @@
 #include "harness/access/inputs.hpp"
 #include "harness/access/launch_file.hpp"
 #include "harness/access/marked_ptx.hpp"
-#include "harness/access/mend/mend.hpp"
+#include "harness/access/optimize/optimize.hpp"
 #include "harness/base/error.hpp"
 #include "harness/base/subprocess.hpp"
 #include "harness/base/text.hpp"
@@ -228,9 +228,9 @@ class Trier {
     const Launch launch = read_launch(request.at("file"), modules_.of(request));
     const ptx::Kernel& kernel = module.kernels[launch.kernel];
     const std::string words = request.at("change");
-    const Mended mended =
-        mend(module, launch.kernel, parse_change("--change", words, module, kernel));
-    const ptx::Module changed = ptx::read(mended.alone, "the mended PTX");
+    const Optimized optimized =
+        optimize(module, launch.kernel, parse_change("--change", words, module, kernel));
+    const ptx::Module changed = ptx::read(optimized.alone, "the mended PTX");
     const auto compiled = [&](const ptx::Module& of, const Launch& how) {
       const std::string name{of.kernels[how.kernel].name};
       return on_device(
@@ -238,9 +238,9 @@ class Trier {
           assemble({of.text.data(), of.text.size()}, "the PTX", modules_.tools(), {.entry = name}));
     };
     constexpr unsigned turns = 41;
-    const KernelTurns found =
-        run_by_turns(ordinal_, compiled(module, launch),
-                     compiled(changed, mended_launch(mended, module, changed, launch)), turns);
+    const KernelTurns found = run_by_turns(
+        ordinal_, compiled(module, launch),
+        compiled(changed, optimized_launch(optimized, module, changed, launch)), turns);
     if (!found.overrun.empty()) {
       return {{"refused", fmt::format("the kernel wrote outside {}",
                                       in_quotes(launch.buffers[found.overrun.front()].name))}};
@@ -420,7 +420,7 @@ std::vector<Trial> try_changes(const ptx::Module& module, const std::vector<Tria
     Trial& trial = all.emplace_back(Trial{.failure = failure_of(message)});
     if (!trial.failure.empty()) continue;
     message.at("original").get_to(trial.original);
-    message.at("mended").get_to(trial.mended);
+    message.at("mended").get_to(trial.optimized);
     message.at("different").get_to(trial.different);
   }
   return all;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "harness/access/command/counted_launch.hpp"
-#include "harness/access/command/mend_trials.hpp"
+#include "harness/access/command/optimize_trials.hpp"
 #include "harness/access/evaluate.hpp"
 #include "harness/access/ptx.hpp"
 
@@ -32,7 +32,7 @@ struct LaunchFile {
                                                         const std::string& device,
                                                         std::chrono::seconds patience);
 
-/// Launches the original and the mended kernel of each request by turns. Otherwise as
+/// Launches the original and the optimized kernel of each request by turns. Otherwise as
 /// count_launches, but without counters.
 [[nodiscard]] std::vector<Trial> try_changes(const ptx::Module& module,
                                              const std::vector<TrialRequest>& requests,

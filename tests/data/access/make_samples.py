@@ -23,6 +23,7 @@ KERNELS = {
     "coalescing": ["gatherILj4E"],
     "mend": [""],  # all of them
     "contents": [""],
+    "stage": [""],
 }
 FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-arch=compute_90", "-ptx"]
 

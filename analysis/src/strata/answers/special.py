@@ -19,6 +19,18 @@ def constants(run: Run) -> Lines:
     yield from (({"level": level}, row) for level, row in atlas.constants(run).items())
 
 
+def peaks(run: Run) -> Lines:
+    """The best rate of each kind of arithmetic."""
+    yield from (({"arithmetic": kind}, best.row) for kind, best in atlas.ceilings(run).items())
+
+
+def streams(run: Run) -> Lines:
+    """What each level gives at most, by operation."""
+    for operation in ("read", "write", "copy", "triad", "update"):
+        for level, best in atlas.bandwidths(run, operation).items():
+            yield {"level": level, "operation": operation}, best.row
+
+
 def saturating_warps(run: Run) -> Lines:
     """The fewest warps of an SM whose reads reach 90 % of the best of a level, by width."""
     best = {level: found.row.value for level, found in atlas.bandwidths(run).items()}

@@ -72,6 +72,7 @@ chip, a chain of 33.6 MB, past the near half of L2, took 6 % longer in the secon
 RAREST = math.exp(-80)  # the least probability of a change
 STEPS = 10  # of a bisection of the logarithms of probabilities
 SIGMA = 1.4826  # a normal standard deviation in median deviations
+CERTAIN = 1.96  # normal sigmas of a 95 % interval
 _BEYOND = erfc(math.sqrt(0.5))  # the probability that a normal variable is beyond one sigma
 
 
@@ -101,9 +102,28 @@ def intervals(samples: Sequence[Sequence[float]], sigmas: float) -> tuple[Vector
     return below, above, reached
 
 
+def intervals_of(rows: Sequence[Row], sigmas: float) -> tuple[Vector, Vector, Vector]:
+    """The same of rows; without samples, as in a table alone, their 95 % interval or range."""
+    below, above, reached = intervals([row.taken for row in rows], sigmas)
+    for at, row in enumerate(rows):
+        if not row.taken:
+            low, high = row.interval
+            below[at], above[at] = math.log(row.value / low), math.log(high / row.value)
+            reached[at] = CERTAIN if row.ci_low is not None else 1.0
+    return below, above, reached
+
+
 def median_errors(samples: Sequence[Sequence[float]]) -> Vector:
     """Standard errors of the logarithms of medians of positive samples, in the order taken."""
-    below, above, reached = intervals(samples, 2.0)
+    return _error(*intervals(samples, 2.0))
+
+
+def errors_of(rows: Sequence[Row]) -> Vector:
+    """The same of rows."""
+    return _error(*intervals_of(rows, 2.0))
+
+
+def _error(below: Vector, above: Vector, reached: Vector) -> Vector:
     return (below + above) / (2 * reached)
 
 

@@ -5,6 +5,7 @@ they look is the same: the content of the run, our code, the published tables, t
 """
 
 import hashlib
+import pickle
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -45,8 +46,8 @@ class Drawing:
 
 def key_of(run: Run, formats: Sequence[str], *, headings: bool) -> str:
     """What identifies the drawings of a run: all that it holds, and how it is drawn."""
-    parts = [_code(), formats, headings, run]
-    return hashlib.sha256(msgspec.msgpack.encode(parts, enc_hook=str)).hexdigest()
+    content = pickle.dumps((_code(), [*formats], headings, run))
+    return hashlib.sha256(content).hexdigest()
 
 
 def read(key: str) -> list[Drawing] | None:

@@ -68,8 +68,11 @@ def bytes_axis(ax: Axes, label: str) -> None:
 
 
 def plain_log(ax: Axes, which: str = "y", digits: Sequence[float] = (1, 2, 5)) -> None:
-    """A logarithmic axis with plain numbers at 1, 2 and 5 of each decade."""
+    """A logarithmic axis with plain numbers at these digits of each decade, or more in one."""
     axis = getattr(ax, f"{which}axis")
+    low, high = getattr(ax, f"get_{which}lim")()
+    if high < 10 * low:
+        digits = (1, 2, 3, 4, 5, 7)
     getattr(ax, f"set_{which}scale")("log")
     axis.set_major_locator(LogLocator(subs=digits))
     axis.set_major_formatter(FuncFormatter(lambda at, _: f"{at:,.6g}"))

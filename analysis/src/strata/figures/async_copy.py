@@ -55,14 +55,16 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     panels = grid(figure, len(found), 2.3, data.residency.nunique())
     first = dict(zip((measure for (measure, _), _ in found[::-1]), panels[::-1], strict=True))
     for ax, ((measure, place), here) in zip(panels, found, strict=True):
+        if ax is not first[measure]:
+            ax.sharey(first[measure])
         for cluster, part in parts(here, "cluster"):
             label = f"{{}}, {cluster} blocks" if several and cluster > 1 else "{}"
             ls, axes = LINES.get(cluster, "-"), ("bytes", "value")
             series(ax, part, "method", LOOKS, *axes, "band", label=label, ls=ls)
         bytes_axis(ax, "bytes of a tile")
+        ax.set(title=RESIDENCIES[place], ylabel=LABELS[measure])
+    for measure, ax in first.items():
         if measure == "latency":
             plain_log(ax)
         else:
             ax.set_ylim(bottom=0)
-        ax.sharey(first[measure])
-        ax.set(title=RESIDENCIES[place], ylabel=LABELS[measure])

@@ -89,7 +89,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
         rows = part["_reported"].dropna()
         shown = marks(rows, rows.index).assign(valid=True)
         points(ax, shown, "value", "at", ls="", marker="|", ms=11, c="k", label="reported")
-        sizes = part[["bytes", "reported_bytes", "high"]]
+        sizes = part[["bytes", "reported_bytes"]].assign(high=part.high.where(part.valid))
         for line in part.assign(right=sizes.max(axis=1)).to_dict("records"):
             words = exact(line["bytes"])
             if pd.notna(line["reported_bytes"]) and not narrow:

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from strata.figures._plot import figure, rows_of
-from strata.figures._style import listed, lists, marks, note, plain_log, points, theirs
+from strata.figures._style import in_column, listed, lists, marks, note, plain_log, points, theirs
 from strata.model.units import short
 from strata.reference import cite
 from strata.run import Run
@@ -144,6 +144,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
             words = "{:g} cycles per warp on the G80; Breitbart 2008, Table 2.2"
             theirs(ax, g80, g80.index, map(words.format, g80), label="G80, published")
         plain_log(ax, "x")
-        ax.set_xlim(ax.get_xlim()[0] / (2.2 if published else 1), 1.4 * ax.get_xlim()[1])
+        room = (4 if in_column(ax) else 2.2) if published else 1
+        ax.set_xlim(ax.get_xlim()[0] / room, 1.4 * ax.get_xlim()[1])
         ax.set(xlabel=label, title=title)
         listed(ax, data["_words"])

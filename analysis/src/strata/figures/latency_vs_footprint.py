@@ -173,7 +173,7 @@ def draw(data: pd.DataFrame, ax: Axes) -> None:
         ax.annotate(
             words.partition(" (")[0] if narrow else words.replace(" (", "\n("),
             (first if short_step else sqrt(first * last), level),
-            (0, 5 if over else -5), textcoords="offset points", weight="bold",
+            (6 if short_step else 0, 5 if over else -5), textcoords="offset points", weight="bold",
             ha="left" if short_step else "center", va="bottom" if over else "top",
             color=LOOKS.get(curve, ("", "k"))[1],
             bbox={"fc": "white", "lw": 0, "alpha": 0.7, "pad": 0.5},

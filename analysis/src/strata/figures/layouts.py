@@ -136,7 +136,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     one axis, so that saturation is a slope of one.
     """
     row = data["_row"][0]
-    times = row.quantity != "useful_bandwidth"
+    times, narrow = row.quantity != "useful_bandwidth", _style.in_column(figure)
     fields, levels = ordered(data.fields, FIELDS), ordered(data.level, LEVELS)
     figure.set_figheight(0.7 + 2.1 * len(fields))
     share: Any = "all" if times else "col"
@@ -145,8 +145,9 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     for (field, level), ax in zip(product(fields, levels), panels.flat, strict=True):
         here = data[(data.fields == field) & (data.level == level)]
         series(ax, here, "layout", LAYOUTS, "warps_per_sm", "value", "band")
-        _style.values_axis(ax, data.warps_per_sm, 2)
-        ax.set_xlabel("chains per core" if row.backend == "host" else "warps per SM")
+        _style.values_axis(ax, data.warps_per_sm, 8 if narrow else 2)
+        if not narrow or level == levels[len(levels) // 2]:
+            ax.set_xlabel("chains per core" if row.backend == "host" else "warps per SM")
         ax.set_title(level_name(level))
         if level == levels[0]:
             ax.set_ylabel(f"{fields_name(field)}\n{label}", labelpad=6)  # letters of browsers vary

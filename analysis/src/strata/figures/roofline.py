@@ -1,6 +1,6 @@
 """What limits each kernel, arithmetic, issue or the bytes of a level, and how close is it?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, update_wrapper
 from operator import attrgetter
 from statistics import mode
@@ -17,9 +17,9 @@ from strata.ladder import rungs as ladder
 from strata.model import ordered, units
 from strata.reference import cite
 from strata.roofline.ceilings import Ceiling
-from strata.roofline.forms import FLOP, INSTRUCTION, LOADS, ONCE, Form, brief, level_words
+from strata.roofline.forms import FLOP, INSTRUCTION, LEVELS, LOADS, ONCE, Form, brief, level_words
 from strata.roofline.points import Point
-from strata.roofline.verdicts import Entry, ceilings_of, entries, points_of, problems
+from strata.roofline.verdicts import Entry, ceilings_of, entries, pairs, points_of, problems
 from strata.run import Run, grouped
 
 LOOKS = {
@@ -31,46 +31,70 @@ WALLS = {1.0: "stride 0", 1 / 4: "stride 1", 1 / 32: "stride ≥ 8"}
 FIELDS = (
     "run", "entry", "name", "level", "basis", "lesser", "how", "intensity", "value", "low", "high",
     "unit", "work", "moved", "share_of_roof", "valid", "above", "above_by", "reason", "case",
+    "shape", "seconds", "time_share", "roof", "lacks",
 )  # fmt: skip
+FAR = 1000
+"""How far beyond all ridge points an intensity may be to be inside the axes."""
+WIDTH, HEIGHT = 290, 230
+"""Of a panel, about, in points."""
+LABELS = 24
+"""The most kernels that have their names beside the figure."""
 
 
-def data_of(form: Form, found: Sequence[Entry]) -> pd.DataFrame:
-    """A line for each ceiling and point.
+def data_of(form: Form, found: Sequence[Entry], before: Sequence[Entry] = ()) -> pd.DataFrame:
+    """A line for each ceiling and point, and for each point of a run `before`.
 
     `value` is the height or slope of a ceiling, or the rate of a point; `work` and `moved` are per
-    step; `above` is the roof that a point should not exceed, and by which factor.
+    step; `above` is the roof that a point should not exceed, and by which factor; `roof` is the one
+    that limits it; `lacks` are metrics without which it is a lower bound.
     """
 
     def line(entry: Entry) -> dict[str, object]:
-        above = getattr(entry, "above", None)
+        above, limit = getattr(entry, "above", None), getattr(entry, "limit", None)
         return {field: getattr(entry, field, None) for field in FIELDS} | {
+            "name": getattr(entry, "full", "") or entry.name,
             "unit": form.bandwidth if getattr(entry, "sloped", False) else form.rate,
             "lesser": getattr(entry, "lower", None),
             "share_of_roof": getattr(entry, "share", None),
             "above": above and above.name,
+            "roof": limit and limit.name,
+            "lacks": " ".join(getattr(entry, "lacks", ())) or None,
             "case": entry.row.case,
             "_row": entry.row,
             "_entry": entry,
             "_label": "",
         }
 
-    return pd.DataFrame(map(line, found))
+    earlier = [{**line(point), "entry": "before"} for point in points_of(before)]
+    return pd.DataFrame([*map(line, found), *earlier])
 
 
 def data(form: Form, run: Run) -> pd.DataFrame:
-    return data_of(form, entries([run], form))
+    """Of a run with kernels: ceilings alone have figures of their own in a report."""
+    found = entries([run], form)
+    return data_of(form, found if points_of(found) else ())
 
 
-def limits(ceilings: Sequence[Ceiling]) -> tuple[float, float, float, float]:
-    """Left, right, bottom and top of the axes, by the measured ceilings alone.
+def place(point: Point, left: float) -> tuple[float, float]:
+    """Intensity and rate; without work at the `left` edge, as far below its slope as it is."""
+    if point.work:
+        return point.intensity, point.value
+    return left, point.moved / point.seconds * left
 
-    So figures of one device can be overlaid, whatever kernels they show.
-    """
+
+def limits(ceilings: Sequence[Ceiling], points: Sequence[Point]) -> tuple[float, ...]:
+    """Left, right, bottom and top of the axes: all ridge points and kernels, but outliers."""
     flat = [one.value for one in ceilings if one.bounds and not one.sloped]
+    roofs = [one.value for one in ceilings if one.roof and not one.sloped] or flat
     slopes = [one.value for one in ceilings if one.roof and one.sloped]
-    roofs = [one.value for one in ceilings if one.roof and not one.sloped]
-    left, right = min(roofs) / max(slopes) / 40, max(roofs) / min(slopes) * 200
-    return left, right, min(roofs) / 25, max(flat) * 1.6
+    ridges = [roof / slope for roof in roofs for slope in slopes]
+    intensities = [point.intensity for point in points if point.work]
+    across = ridges or intensities or [0.1, 100]
+    left = max(min([*across, *intensities]), min(across) / FAR) / 12
+    right = min(max([*across, *intensities]), max(across) * FAR) * 4
+    top = max(flat or [slope * right for slope in slopes]) * 1.6
+    rates = [place(point, left)[1] for point in points]
+    return left, right, max(min([top / 200, *(rate / 3 for rate in rates)]), top / FAR**2), top
 
 
 def shown(points: Sequence[Point]) -> dict[str, list[Point]]:
@@ -89,6 +113,7 @@ def caption(form: Form, data: pd.DataFrame) -> str:
     lost = dict.fromkeys(one.name for one in ceilings if not one.row.valid)
     return prose(
         _METHODS[form.name],
+        not points and "Ceilings alone: no kernel with a time, operations and traffic.",
         "theoretical" in {ceiling.basis for ceiling in ceilings}
         and "Dotted: theoretical limits at the measured clock.",
         any(point.level == ONCE for point in points)
@@ -120,7 +145,16 @@ _METHODS = {
 def _kernels(points: Sequence[Point]) -> str:
     rungs = [point.row for point in points if point.row.suite == ladder.SUITE]
     if not rungs:
-        return "Kernels as timed and counted by Nsight Compute."
+        return prose(
+            points
+            and "Kernels as timed and counted by Nsight Compute; area of marks: share of "
+            "the time of all.",
+            any(point.lacks for point in points)
+            and "Arrow up: a lower bound, operations were executed that were not collected.",
+            not all(point.work for point in points)
+            and "At the left edge: kernels without operations, as far below the bandwidth of a "
+            "level as they are.",
+        )
     usual = mode(ladder.size_words(point.row) for point in points if not point.size)
     others = " or ".join(dict.fromkeys(point.size for point in points if point.size))
     return prose(
@@ -131,8 +165,10 @@ def _kernels(points: Sequence[Point]) -> str:
 
 
 def draw(form: Form, data: pd.DataFrame, figure: Figure) -> None:
-    runs = grouped(data["_entry"], attrgetter("run"))
-    ends = np.array([limits(ceilings_of(mine)) for mine in runs.values()])
+    runs = grouped(data["_entry"][data.entry != "before"], attrgetter("run"))
+    before = points_of(data["_entry"][data.entry == "before"])
+    visible = {run: sum(shown(points_of(mine)).values(), before) for run, mine in runs.items()}
+    ends = np.array([limits(ceilings_of(mine), visible[run]) for run, mine in runs.items()])
     least, most = ends.min(axis=0), ends.max(axis=0)
     unit, name = (1e12, "TFLOP/s") if form is FLOP and most[3] > 3e12 else (1e9, "GFLOP/s")
     name = name if form is FLOP else "10⁹/s"
@@ -148,44 +184,93 @@ def draw(form: Form, data: pd.DataFrame, figure: Figure) -> None:
         ax.set_xlabel("arithmetic intensity (FLOP/B)" if form is FLOP
                       else "warp instructions per sector of 32 bytes")  # fmt: skip
         ax.set_ylabel(f"{'performance' if form is FLOP else 'warp instructions'} ({name})")
-        _draw_ceilings(ax, [one for one in ceilings_of(mine) if one.valid], unit, form)
-        _draw_kernels(ax, points_of(mine), unit)
+        measured = [one for one in ceilings_of(mine) if one.valid]
+        # Slopes reach the peaks of the kernels, such as those of tensor cores.
+        wanted = {point.arithmetic for point in points_of(mine)}
+        flat = [one for one in measured if one.bounds and not one.sloped]
+        roofs = [one for one in flat if one.roof or one.level in wanted] or flat
+        _draw_ceilings(ax, measured, roofs, unit, form)
+        _draw_ridges(ax, measured, roofs, unit, form)
+        for old, new in pairs(before, points_of(mine)):
+            start, end = ([x, y / unit] for x, y in (place(one, least[0]) for one in (old, new)))
+            arrow = {"arrowstyle": "->", "color": LOOKS[new.level][0], "lw": 1, "shrinkB": 3}
+            ax.annotate("", end, start, arrowprops=arrow)
+            (mark,) = ax.plot(*start, LOOKS[new.level][1], c=LOOKS[new.level][0], alpha=0.4, ms=4)
+            hover(mark, [f"before: {tooltip(old, form)}"])
+        _draw_kernels(ax, points_of(mine), unit, form)
 
 
-def _draw_ceilings(ax: Axes, found: Sequence[Ceiling], unit: float, form: Form) -> None:
+def tooltip(point: Point, form: Form) -> str:
+    """Kernel, launch, time, intensity, rate, and the share of its roof."""
+    rate = units.quantity(point.value, form.rate) if form is FLOP else f"{brief(point.value)}/s"
+    least = "at least " if point.lacks else ""
+    spent = f" ({100 * point.time_share:.1f}{units.SPACE}% of all)" if point.time_share else ""
+    share = point.limit and f"{least}{100 * (point.share or 0):.1f}{units.SPACE}% of "
+    parts = [
+        point.full or point.name, point.shape, level_words(point.level, point.row.backend),
+        f"{units.quantity(point.seconds, 's')}{spent}",
+        f"{brief(point.intensity)} {form.intensity}", f"{least}{rate}",
+        point.limit and f"{share}{point.limit.name}",
+        point.above and f"above {point.above.name}: {point.reason}",
+        f"not collected: {', '.join(point.lacks)}" if point.lacks else "",
+    ]  # fmt: skip
+    return "; ".join(part for part in parts if part)
+
+
+def _draw_ridges(
+    ax: Axes, found: Sequence[Ceiling], roofs: Sequence[Ceiling], unit: float, form: Form
+) -> None:
+    """Where each slope meets the roofs."""
+    for slope in (one for one in found if one.roof and one.sloped):
+        for roof in roofs:
+            x, colour = roof.value / slope.value, LOOKS[slope.level][0]
+            (line,) = ax.plot(x, roof.value / unit, ".", c=colour, ms=7, zorder=2)
+            words = f"ridge point of {slope.name} and {roof.name}"
+            hover(line, [f"{words}: {brief(x)} {form.intensity}"])
+
+
+def _draw_ceilings(
+    ax: Axes, found: Sequence[Ceiling], roofs: Sequence[Ceiling], unit: float, form: Form
+) -> None:
     narrow = in_column(ax)
-    steepest = max(ceiling.value for ceiling in found if ceiling.roof and ceiling.sloped)
-    peak = max(ceiling.value for ceiling in found if ceiling.roof and not ceiling.sloped)
-    (left, right), bottom, last = ax.get_xlim(), ax.get_ylim()[0] * unit, np.inf
+    (left, right), (bottom, top) = ax.get_xlim(), [unit * end for end in ax.get_ylim()]
+    last = np.inf
+    steepest = max((one.value for one in found if one.roof and one.sloped), default=np.inf)
+    peak = max((one.value for one in roofs), default=top)
     for ceiling in sorted(found, key=attrgetter("value"), reverse=True):
         value, lower = ceiling.value, ceiling.lower
         line = ":" if not ceiling.bounds else "--" if lower else "-"
         colour = LOOKS.get(ceiling.level, ("k",))[0]
-        ends = np.array([value / steepest, right])
+        ends = np.array([max(left, value / steepest), right])
         if ceiling.sloped:
             ends = np.array([max(left, bottom / value), peak / value])
         heights = value * (ends if ceiling.sloped else np.ones(2)) / unit
         ax.plot(ends, heights, color=colour, ls=line, lw=1.6 if line == "-" else 0.8)
-        if not ceiling.bounds or (narrow and lower):
-            continue
+        if not ceiling.bounds or (narrow and (lower or ceiling.sloped)):
+            continue  # colours are those of the legend
         if ceiling.sloped:
             sectors = f"{brief(value / 1e9)} Gsector/s"
             rate = units.quantity(value, "B/s") if form is FLOP else sectors
             name = ceiling.name.rpartition(", ")[2] if lower else ceiling.name
-            place = {"rotation": np.degrees(np.arctan(value / unit)), "rotation_mode": "anchor",
+            x, lift, side = (3.2, 0.94, "top") if lower else (1.3, 1.09, "baseline")
+            slope = np.degrees(np.arctan(lift * value / unit))  # of the parallel below the words
+            place = {"rotation": slope, "rotation_mode": "anchor",
                      "transform_rotates_text": True, "in_layout": False}  # fmt: skip
-            x, lift, side = (3.2, 0.94, "top") if lower else (1.3, 1.06, "baseline")
-            x, words = x * ends[0], name if narrow else f"{name} {rate}"
+            x *= ends[0]
             y = lift * value * x / unit
-            ax.text(x, y, words, size=NOTE, color=colour, va=side, **place)
+            ax.text(x, y, f"{name} {rate}", size=NOTE, color=colour, va=side, **place)
         else:
-            down = -9 if value > last / 1.2 else 0
-            last, words = value, f"{ceiling.name} {brief(value / unit)}"
-            look = {"ha": "left", "va": "bottom"} if narrow else {"ha": "right", "va": "center"}
-            note(ax, words, ends[0], heights[0], (2, 2) if narrow else (-4, down), **look)
+            # Names of close ceilings follow each other, in points of the height.
+            at = HEIGHT * np.log(value / bottom) / np.log(top / bottom)
+            last, words = min(at, last - 9), f"{ceiling.name} {brief(value / unit)}"
+            down = last - at
+            room = WIDTH * np.log(ends[0] / left) / np.log(right / left)
+            inside = narrow or room < 4.5 * len(words)
+            look = {"ha": "left", "va": "bottom"} if inside else {"ha": "right", "va": "center"}
+            note(ax, words, ends[0], heights[0], (2, 2 + down) if inside else (-4, down), **look)
 
 
-def _draw_kernels(ax: Axes, points: Sequence[Point], unit: float) -> None:
+def _draw_kernels(ax: Axes, points: Sequence[Point], unit: float, form: Form) -> None:
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     narrow = in_column(ax)
     kernels = shown(points)
@@ -194,32 +279,59 @@ def _draw_kernels(ax: Axes, points: Sequence[Point], unit: float) -> None:
         if point.level != LOADS or point.value > bottom * unit
     ]  # fmt: skip
 
-    def mark(here: Sequence[Point], marker: str, **look: Any) -> None:
-        if here:
-            xs = np.clip([point.intensity for point in here], left, right)
-            ys = np.clip([point.value / unit for point in here], bottom, top)
-            (line,) = ax.plot(xs, ys, marker, clip_on=False, zorder=3, **look)
-            hover(line, [point.row for point in here])
+    def spot(point: Point) -> tuple[float, float]:
+        x, y = place(point, left)
+        return float(np.clip(x, left, right)), float(np.clip(y / unit, bottom, top))
+
+    def mark(here: Sequence[Point], marker: Any, label: str = "", **look: Any) -> None:
+        """Marks whose area is the share of time, in steps of half a point."""
+        sizes = grouped(here, lambda one: one.time_share and round(22 * one.time_share**0.5) / 2)
+        for size, of_size in sorted(sizes.items(), key=lambda item: item[0] or 0):
+            xs, ys = zip(*map(spot, of_size), strict=True)
+            area: dict[str, Any] = ({} if size is None else {"ms": max(3.5, size)}) | look
+            (line,) = ax.plot(
+                xs, ys, marker=marker, ls="", clip_on=False, zorder=3, label=label, **area
+            )
+            hover(line, [tooltip(point, form) for point in of_size])
+            label = ""
 
     for level in ordered((point.level for point in drawn), tuple(LOOKS)):
         colour, marker = LOOKS[level]
         here = [point for point in drawn if point.level == level]
         label = level_words(level, here[0].row.backend)
-        mark([point for point in here if point.valid], marker, c=colour, label=label)
+        mark([point for point in here if point.valid], marker, label, c=colour)
         mark([point for point in here if not point.valid], marker, mec=colour, mfc="white")
-    above = [point for point in drawn if point.above]
-    mark(above, "o", mec="k", ms=11, mfc="none", label="above a roof")
+    for x, y in {spot(point) for point in drawn if point.lacks}:
+        up = {"arrowstyle": "->", "lw": 1, "shrinkA": 3}
+        ax.annotate("", (x, y * (top / bottom) ** 0.09), (x, y), arrowprops=up, zorder=4)
+    unknown = [one for one in drawn if one.work and not one.limit and one.level in LEVELS]
+    mark(unknown, "o", "no ceiling of its type", mec="k", ms=9, mfc="none", mew=0.6)
+    mark([one for one in drawn if one.above], "o", "above a roof", mec="k", ms=11, mfc="none")
     if any(point.level == LOADS for point in points):
         for x, words in WALLS.items():
             ax.axvline(x, color=GREY, lw=0.8, ls=":")
             y = bottom * (top / bottom) ** 0.7
             ax.text(x, y, "" if narrow else words, size=NOTE, color=GREY, rotation=90, va="top")
+    _draw_names(ax, kernels, spot, unit, form)
+
+
+def _draw_names(
+    ax: Axes, kernels: Mapping[str, Sequence[Point]], spot: Callable[[Point], tuple[float, float]],
+    unit: float, form: Form,
+) -> None:  # fmt: skip
+    """The names and rates of the kernels that take most time, beside the panel."""
+    right, narrow, (bottom, top) = ax.get_xlim()[1], in_column(ax), ax.get_ylim()
     names: list[tuple[float, str]] = []
-    for of_kernel in sorted(kernels.values(), key=lambda mine: max(one.value for one in mine)):
+    longest = sorted(kernels.values(), key=lambda mine: -(mine[0].time_share or 1))[:LABELS]
+    for of_kernel in sorted(longest, key=lambda mine: max(spot(one)[1] for one in mine)):
         bytes_moved = [point for point in of_kernel if point.level != LOADS]
-        first, start = bytes_moved[0], min(point.intensity for point in bytes_moved)
-        y, rate = np.clip(first.value / unit, bottom, top), brief(first.value / unit)
-        ax.plot([np.clip(start, left, right), right], [y, y], color=GREY, lw=0.6, zorder=1)
+        first, start = bytes_moved[0], min(spot(point)[0] for point in bytes_moved)
+        y, rate = spot(first)[1], brief(first.value / unit)
+        if not first.work:
+            slow = bytes_moved[-1]
+            rate = units.quantity(slow.moved / slow.seconds, form.bandwidth)
+        ax.plot([start, right], [y, y], color=GREY, lw=0.6, zorder=1)
+        rate = f"≥ {rate}" if first.lacks else rate
         rate = rate if first.basis == "counted" else f"({rate})"
         names.append((y, first.name if narrow else f"{first.name} {rate}"))
     places = _apart([np.log(y / bottom) / np.log(top / bottom) for y, _ in names])

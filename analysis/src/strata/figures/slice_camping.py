@@ -60,6 +60,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     left.set(ylabel="sectors from L2 (TB/s)", ylim=(0, 1.1 * rates.high.max()))
     for ax in right[:1]:
         points(ax, data, "spacing_bytes", "busiest_slice_over_mean", color="C1", marker="s")
-        ax.set(ylabel="busiest slice over the mean", ylim=(0, None))
+        most = data.busiest_slice_over_mean.max()
+        ax.set(ylabel="busiest slice over the mean", ylim=(0, 1.1 * most))
     for ax in (left, *right[:1]):
         bytes_axis(ax, "distance of the lines")

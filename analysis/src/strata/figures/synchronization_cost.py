@@ -26,22 +26,28 @@ def data(run: Run) -> pd.DataFrame:
     """A line for each price, by benchmark; messages between two blocks."""
     found = []
     for benchmark, (quantity, words, by, _) in GROUPS.items():
-        axes = {"kind": "", "operation": "", "scope": "", "route": "", "order": "", "start": ""}
-        axes |= {"launch": "", "grid": "", "warps": 0, "cluster": 0, "stores": 0, "blocks": 0}
+        axes: dict[str, object] = dict.fromkeys(
+            ("kind", "operation", "scope", "route", "order", "start", "launch", "grid"), ""
+        )
+        axes |= {"warps": 0, "cluster": 0, "stores": 0, "blocks": 0}
         rows = rows_of(run, benchmark, **axes)
         lines = rows[(rows.quantity == quantity) & (rows.method == "event_slope")]
         lines = lines[lines.blocks != 4]
+        if lines.empty:
+            continue
         named = lines.assign(**{name: lines[name].map(each) for name, each in WORDS.items()})
-        prices = pd.Series(worded(named, words), lines.index, dtype=object).str.replace("_", " ")
+        prices = [price.replace("_", " ") for price in worded(named, words)]
         seconds = {name: lines[name] / NANO for name in ("value", "minimum", "maximum")}
         found.append(
             lines.assign(
                 group=benchmark,
                 price=prices,
-                of=lines[by].map(str).str.replace("_", " "),
+                of=[f"{value}".replace("_", " ") for value in lines[by]],
                 **seconds,
             )
         )
+    if not found:
+        return pd.DataFrame()
     every = pd.concat(found, ignore_index=True)
     return columns(
         every, "group", "price", "of", nanoseconds="value", low="minimum", high="maximum"

@@ -19,6 +19,8 @@ def data(run: Run) -> pd.DataFrame:
     axes = ("measure", "instruction", "type", "shape", "a", "sparsity", "data")
     rows = rows_of(run, "tensor_rate", **dict.fromkeys(axes, ""))
     cycle = rows[rows.quantity == "operations_per_cycle"]
+    if cycle.empty:
+        return cycle
     of_case = rows.pivot_table("value", "case", ["quantity", "method"])
     # The share is by events; the cycles of both timers convert it to the clock of the SM.
     clocks = of_case["instruction_cycles"]

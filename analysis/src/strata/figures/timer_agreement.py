@@ -55,6 +55,6 @@ def draw(data: pd.DataFrame, ax: Axes) -> None:
     ax.set_xscale("symlog", linthresh=PERCENT, linscale=2)
     low, high = ax.get_xlim()
     ax.set_xticks([at for at in TICKS if low <= at <= high])
-    ax.xaxis.set_major_formatter("{x:+g}")
+    ax.xaxis.set_major_formatter(lambda at, _: f"{at:+g}" if at else "0")
     ax.set_xlabel("outer ÷ in-kernel time − 1 (%)")
     ax.tick_params(axis="y", labelsize=NOTE)

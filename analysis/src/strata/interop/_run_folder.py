@@ -85,7 +85,7 @@ def write(imported: Imported, file: Path, text: str, folder: Path, *, force: boo
     when = re.sub(r"[-:]|\.\d+", "", imported.started) if imported.started else "undated"
     run = folder / f"{device or UNKNOWN}-{when}-{digest[:7]}"
     files.refuse_taken(run, ours=files.is_run(run), force=force)
-    context: Json = json.loads(files.resource("strata.interop", "blank.json"))
+    context: Json = json.loads(files.resource("strata.run", "blank.json"))
     context |= {"run": run.name, "backend": imported.backend}
     context["command"] = ["strata", "import", file.name]
     if imported.started:

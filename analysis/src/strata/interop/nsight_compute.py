@@ -8,10 +8,8 @@ and label. Values are in base units: B, s, Hz, B/s.
 
 Everything is `counted`, including times, because nothing is timed under a profiler. `gpu_time` is
 what the GPU itself counted (`gpu__time_duration.sum`), with caches flushed before and clocks as set
-by ncu, so it is not a quantity of our runs. For a roofline, call ncu with
-
-    ncu --csv --page raw --print-units base --metrics gpu__time_duration.sum,<those of the sets
-    flops and memory>
+by ncu, so it is not a quantity of our runs. `strata.roofline.kernels.COMMAND` collects what a
+roofline needs.
 
 Numbers printed with too few digits are invalid. A number of another locale is refused: a decimal
 comma, and a point where a whole number has its thousands. Of a metric with instances the total is
@@ -26,7 +24,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from io import StringIO
+from os import environ
 from pathlib import Path
+from subprocess import CalledProcessError, run
 from typing import NamedTuple, NoReturn
 
 from msgspec import Struct
@@ -151,6 +151,22 @@ def known_metrics() -> Mapping[str, Mapping[str, str]]:
     """ncu_metrics.csv by metric: our name (of one or several), unit, meaning, set, ncu label."""
     table = csv.DictReader(StringIO(resource("strata.interop", "ncu_metrics.csv")))
     return {row["metric"]: row for row in table}
+
+
+def raw_page(report: Path) -> str:
+    """The raw page of a report, by ncu itself; raises `RunError` without ncu, or if it fails."""
+    words = ["ncu", "--import", f"{report}", "--csv", "--page", "raw", "--print-units", "base"]
+    by_hand = f"LC_ALL=C {' '.join(words)} > kernels.csv"
+    plain = {**environ, "LC_ALL": "C"}
+    try:
+        made = run(words, capture_output=True, text=True, check=True, env=plain)  # noqa: S603
+    except FileNotFoundError:
+        _refuse(report, "a report of ncu, and no ncu here", "its CSV", fix=by_hand)
+    except CalledProcessError as error:
+        output = f"status {error.returncode}\n{error.stdout}{error.stderr}".strip()
+        last = output.splitlines()[-1]
+        _refuse(report, f"a report that ncu cannot read ({last})", "its CSV", fix=by_hand)
+    return made.stdout
 
 
 def is_table(text: str) -> bool:

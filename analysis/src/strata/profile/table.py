@@ -2,19 +2,18 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from strata.ladder.stalls import STATES
-from strata.model import Table
+from strata.model import Cited, Sentence, Table
 from strata.model.truth import load_run
 from strata.model.units import SPACE, quantity
 from strata.profile.kernels import (
     COPIES,
     SUITE,
     TIMELINE,
+    WAITS,
     Kernel,
-    Use,
     kernels,
     limits_of,
     percent,
@@ -22,13 +21,11 @@ from strata.profile.kernels import (
     uses,
 )
 from strata.roofline.ceilings import Ceiling
-from strata.run import Case, Run, RunError
+from strata.run import Case, Run, RunError, read_text
 from strata.run.index import RESULTS, folders
 
 MOST = 20
 """Kernels in the table."""
-_WIDTH = 44
-"""Letters of a kernel's name."""
 _WANTED = (
     (frozenset({"ceilings", "peak_bandwidth"}), frozenset({"ceilings", "bandwidth"})),
     (frozenset({"tensor_rate"}),),
@@ -69,7 +66,7 @@ def _started(run: Path) -> str:
 def _benchmarks(context: Path) -> frozenset[str]:
     """The benchmarks of a complete run that is not quick; none of another."""
     try:
-        found = json.loads(context.read_text(encoding="utf-8"))
+        found = json.loads(read_text(context))
         is_fit = found["state"] == "complete" and found["sweep"]["name"] != "quick"
         cases = found["sweep"]["cases"] if is_fit else []
         return frozenset(case.split("/")[1] for case in cases if case.count("/") >= 2)
@@ -77,25 +74,48 @@ def _benchmarks(context: Path) -> frozenset[str]:
         return frozenset()
 
 
-def table(found: list[Kernel], limits: dict[str, Ceiling]) -> Table:
-    """One line per kernel and shape."""
+def table(
+    found: Sequence[Kernel], limits: Mapping[str, Ceiling], *, explained: bool = False
+) -> Table:
+    """One line per kernel and shape, on request with the sentence that explains it."""
     header = (
         "kernel", "share", "launches", "time", "limit", "of it", "DRAM", "L2", "L1 hits", "L2 hits",
-        "occup.", "waits for",
+        "occup.", "waits for", *(["what limits it"] if explained else []),
     )  # fmt: skip
-    lines = []
+    made = []
     for one in found[:MOST]:
         used = uses(one, limits)
-        cells = (
-            short_name(one), percent(one.share), f"{one.launches}", quantity(one.time, "s"),
-            *_limit(used), _bytes(one.moved("dram")), _bytes(one.moved("l2")),
-            _share(one.part("l1_hit_sectors", "l1_sectors")),
-            _share(one.part("l2_sm_hit_sectors", "l2_sm_sectors")),
-            _occupancy(one), STATES.get(one.stall[0], one.stall[0]) if one.stall else "–",
-        )  # fmt: skip
-        lines.append(tuple((cell,) for cell in cells))
+        limit, share = (used[0].name, percent(used[0].share)) if used else ("–", "–")
+        waits = WAITS.get(one.stall[0], one.stall[0]) if one.stall else "–"
+        occupancy = one.rows.get("achieved_occupancy")
+        l2_hits = one.part("l2_hit_sectors", "l2_load_miss_sectors")
+        cells: list[Sentence] = [
+            (short_name(one),),
+            _cited(one, "total_time", percent(one.share)),
+            _cited(one, "launches", f"{one.launches}"),
+            _cited(one, "gpu_time", quantity(one.time, "s")),
+            (limit,),
+            (share,),
+            _cited(one, "dram_read_bytes", _bytes(one.moved("dram"))),
+            _cited(one, "l2_sm_sectors", _bytes(one.moved("l2"))),
+            _cited(one, "l1_hit_sectors", _part(_ratio(one, "l1_hit_sectors", "l1_sectors"))),
+            _cited(one, "l2_hit_sectors", _part(l2_hits)),
+            _cited(one, "achieved_occupancy", _part(occupancy.value / 100 if occupancy else None)),
+            (waits,),
+        ]
+        made.append((*cells, *([(sentence(one, used),)] if explained else [])))
     numeric = frozenset({1, 2, 3, 5, 6, 7, 8, 9, 10})
-    return Table("profile", "Kernels of a program", header, tuple(lines), numeric)
+    return Table("profile", "Kernels of a program", header, tuple(made), numeric)
+
+
+def _ratio(kernel: Kernel, above: str, below: str) -> float | None:
+    top, bottom = kernel.total({above: 1}), kernel.total({below: 1})
+    return top / bottom if top is not None and bottom else None
+
+
+def _cited(kernel: Kernel, name: str, text: str) -> Sentence:
+    row = kernel.rows.get(name)
+    return (Cited(text, row) if row and text != "–" else text,)
 
 
 def lines(run: Run, found: list[Kernel], limits: dict[str, Ceiling], of: list[Run]) -> list[str]:
@@ -130,15 +150,9 @@ def _device_line(case: Case, of: Mapping[str, float]) -> list[str]:
 
 
 def short_name(kernel: Kernel) -> str:
-    """A kernel and its shape in a line of bounded length."""
-    name = re.sub(r"\(.*", "", kernel.name) or kernel.name
+    """A kernel and its shape: blocks and threads, without dimensions of 1 at their ends."""
     shape = f"{kernel.case.params.get('grid', '')}·{kernel.case.params.get('block', '')}"
-    shape = re.sub(r"(x1)+(?=·|$)", "", shape)
-    return f"{name if len(name) <= _WIDTH else f'{name[: _WIDTH - 1]}…'} {shape}"
-
-
-def _limit(used: list[Use]) -> tuple[str, str]:
-    return (used[0].name, percent(used[0].share)) if used else ("–", "–")
+    return f"{kernel.name} {re.sub(r'(x1)+(?=·|$)', '', shape)}"
 
 
 def _bytes(value: float | None) -> str:
@@ -146,13 +160,8 @@ def _bytes(value: float | None) -> str:
     return "–" if value is None else quantity(value, "B/s").removesuffix("/s")
 
 
-def _share(value: float | None) -> str:
+def _part(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.0f}{SPACE}%"
-
-
-def _occupancy(kernel: Kernel) -> str:
-    row = kernel.rows.get("achieved_occupancy")
-    return f"{row.value:.0f}{SPACE}%" if row else "–"
 
 
 def profile(run: Run, ceilings: str = "") -> tuple[Table, list[str]]:

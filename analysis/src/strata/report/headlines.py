@@ -12,6 +12,7 @@ from strata.ladder import rungs
 from strata.ladder.best import best_cases
 from strata.model import atlas, layouts
 from strata.model.cases import TIME_STAMPS
+from strata.model.hierarchy import hierarchy
 from strata.model.l2 import l2
 from strata.model.names import LAYOUTS, LEVELS, level_name, ordered
 from strata.model.text import Cited, Sentence, Table, cited, joined
@@ -67,8 +68,7 @@ def as_data(run: Run) -> dict[str, Any]:
     A name is what a headline is, and the words that precede a number in it; the same number in
     seconds is its `seconds`, a layout its `name`. `l2` are the latencies and sizes of a GPU's L2.
     """
-    statuses = Counter(case.status for case in run.cases)
-    counters = run.context.counters
+    statuses, counters = Counter(case.status for case in run.cases), run.context.counters
     numbers: dict[str, dict[str, object]] = {}
     for one in headlines(run):
         before = ""
@@ -81,11 +81,18 @@ def as_data(run: Run) -> dict[str, Any]:
             else:
                 of_layout = {"name": part.text} if part.text in LAYOUTS else {}
                 numbers[name] = _number(part.row) | of_layout
+    time = hierarchy(run).numbers("l2").get("time")
+    if "L2 latency" in numbers and time and time.value:
+        numbers["L2 latency"]["seconds"] = time.value
     return {
         "run": run.context.run,
         "device": run.context.device.slug,
         "numbers": numbers,
         "l2": _l2_numbers(run),
+        "best_layouts": [
+            {"level": one.level, "by": one.kind, "name": one.layout} | _number(one.row)
+            for one in _best_layouts(run)
+        ],
         "rows": len(run.rows),
         "valid_rows": sum(row.valid for row in run.rows),
         "validity": {one.kind: {"rows": one.rows, "valid": one.valid} for one in validity(run)},

@@ -36,8 +36,9 @@ _TENSOR = {
     "e4m3": "fp8 (e4m3)",
     "e5m2": "fp8 (e5m2)",
     "fp64": "fp64",
+    "int8": "int8",
 }
-"""Floating-point types of `tensor_rate`, and their names."""
+"""Types of `tensor_rate`, and their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +77,11 @@ class Ceiling:
         """Whether it limits every kernel."""
         return self.bounds and not self.lower
 
-    def at(self, intensity: float) -> float:
-        """The rate that it allows at an intensity."""
-        return self.value * intensity if self.sloped else self.value
-
 
 def ceilings(run: Run, form: Form) -> list[Ceiling]:
-    """All ceilings of a run; none without a valid peak or a valid bandwidth."""
-    flat, sloped = peaks(run, form), _bandwidths(run, form)
-    sound = any(one.roof for one in flat) and any(one.roof for one in sloped)
-    return [*flat, *sloped] if sound else []
+    """All ceilings of a run; none if none is valid."""
+    found = [*peaks(run, form), *_bandwidths(run, form)]
+    return found if any(one.bounds for one in found) else []
 
 
 def _best(rows: Iterable[Row], beyond: frozenset[str] = frozenset()) -> Row | None:

@@ -10,6 +10,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,9 +18,9 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from strata.run import files, schema
+from strata.run import files, index, schema
 from strata.run.files import RunError
-from strata.run.rows import Row, case_id, derive
+from strata.run.rows import Row, case_id, derive, is_table, table_rows
 from strata.run.run import Run
 from strata.run.schema import Case, Context, Gate, Line, Measurement, Noise
 from strata.run.strict import DEEPEST, WrongError, refusal, strict, typed
@@ -40,9 +41,12 @@ BOUNDS: Mapping[str, float] = {
 def load_run(folder: Path) -> Run:
     """Read the run in `folder`; `measurements.csv` only on request (`Run.table`).
 
-    Raises `RunError` if a file is missing, damaged, or of an unknown schema version. A torn last
-    line of `samples.jsonl` is not damage: an interrupted run leaves one.
+    Of a `measurements.csv` alone, its rows: what the other files would tell is unknown. Raises
+    `RunError` if a file is missing, damaged, or of an unknown schema version. A torn last line of
+    `samples.jsonl` is not damage: an interrupted run leaves one.
     """
+    if is_table(folder):
+        return _of_table(folder)
     _refuse_other_folders(folder)
     collecting = gc.isenabled()
     gc.disable()  # records have no cycles, and collecting garbage takes as long as reading them
@@ -56,6 +60,37 @@ def load_run(folder: Path) -> Run:
             gc.enable()
     rows = tuple(row for _, of_case in whole for row in of_case)
     return Run(folder, context, tuple(case for case, _ in whole), rows)
+
+
+UNKNOWN_OF_TABLE = "device properties, clocks, build, gates, samples and skipped cases"
+"""What a run lacks that was read from its table alone."""
+
+
+def _of_table(path: Path) -> Run:
+    """The run whose `measurements.csv` this is."""
+    rows = table_rows(path)
+    names = {(row.run, row.device) for row in rows}
+    if len(names) != 1:
+        found = f"rows of {len(names)} runs" if names else "a table without rows"
+        raise RunError(path, found=found, expected="the rows of one run", fix="give its table")
+    ((name, device),) = names
+    first = {row.case: row for row in reversed(rows)}
+    blank = json.loads(files.resource("strata.run", "blank.json")) | {"run": name}
+    blank |= {"backend": "cuda" if any(row.backend == "cuda" for row in rows) else "host"}
+    blank |= {"device": {"slug": device, "name": device, "uuid": None}}
+    blank["sweep"] |= {"cases": [*reversed(first)]}
+    if dated := re.search(r"-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-", name):
+        blank |= {"started": "{}-{}-{}T{}:{}:{}Z".format(*dated.groups()), "finished": None}
+    try:
+        context = _typed_context(blank)
+    except ValueError as error:
+        raise refusal(path, 2, error, files.REWRITE) from None
+    cases = [
+        Case(case, row.suite, row.benchmark, row.backend, row.params, "measured", "",
+             context.started, 0.0, {}, ())
+        for case, row in reversed(first.items())
+    ]  # fmt: skip
+    return Run(path, context, tuple(cases), rows)
 
 
 def load_context(folder: Path) -> Context:
@@ -72,6 +107,8 @@ def _refuse_other_folders(folder: Path) -> None:
             f"a run folder ({files.CONTEXT_FILE}, {files.SAMPLES_FILE}, {files.MEASUREMENTS_FILE})"
         )
         fix = "give the folder that strata run printed"
+        if near := get_close_matches(f"{folder}", index.recorded(), 1):
+            fix += f", or the recorded run {near[0]}"
         raise RunError(folder, found=found, expected=expected, fix=fix)
     if files.is_run(folder) or (folder / files.SAMPLES_FILE).exists():
         return
@@ -360,20 +397,26 @@ def _stronger(timed: Gate, counted: Gate) -> Gate:
 # --- context.json ---------------------------------------------------------------------------------
 
 
+def _typed_context(data: dict[str, Any]) -> Context:
+    """The context as a typed record, with what older harnesses did not write."""
+    data = {**json.loads(BEFORE.read_bytes()), **data}
+    if data["schema_version"] == 1:
+        data["counters"] = None
+    elif data.get("counters", {}) is None:
+        raise WrongError("null", "an object as counters")
+    for name, record in (("device", schema.Device), ("host", schema.Host)):
+        if isinstance(part := data.get(name), dict):
+            others = part.keys() - set(record.__struct_fields__)
+            data[name] = part | {"facts": {key: part[key] for key in part if key in others}}
+    return typed(data, Context)
+
+
 def _context(path: Path) -> tuple[Context, int]:
     with files.opened(path) as file:
         raw = files.at_once(file, path, files.MOST_OF_LINE)
     try:
-        data = {**json.loads(BEFORE.read_bytes()), **strict(raw)}
-        if data["schema_version"] == 1:
-            data["counters"] = None
-        elif data.get("counters", {}) is None:
-            raise WrongError("null", "an object as counters")
-        for name, record in (("device", schema.Device), ("host", schema.Host)):
-            if isinstance(part := data.get(name), dict):
-                others = part.keys() - set(record.__struct_fields__)
-                data[name] = part | {"facts": {key: part[key] for key in part if key in others}}
-        context = typed(data, Context)
+        data = strict(raw)
+        context = _typed_context(data)
         if not context.run.strip("."):
             raise WrongError(context.run, "a valid run name")
         if context.sweep.text is None and context.sweep.digest is None:

@@ -153,10 +153,33 @@ def read_table(path: Path, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         both = zip_longest(stored, rows)
         if all(line and row and _cells(line[1]) == _cells(row) for line, row in both):
             return rows
-    found: dict[tuple[str, str, str], tuple[int, Row]] = {}
+    return table_rows(path)
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file is a `measurements.csv`, by its first line."""
+    if not path.is_file():
+        return False
+    with opened(_unpacked(path)) as file:
+        return file.readline(MOST_OF_HEADER).decode(errors="replace").strip() == ",".join(COLUMNS)
+
+
+def _unpacked(path: Path) -> Path:
+    """The path of a table by which `opened` finds it, packed or not."""
+    return path.with_suffix("") if path.suffix == ".gz" else path
+
+
+MOST_OF_HEADER = 4096
+"""Letters."""
+
+
+def table_rows(path: Path) -> tuple[Row, ...]:
+    """The rows of a table, each once; raises `RunError` if it cannot be read."""
+    path = _unpacked(path)
+    found: dict[tuple[str, ...], tuple[int, Row]] = {}
     with closing(_lines(path)) as stored:
         for number, row in stored:
-            first, _ = found.setdefault(row.key, (number, row))
+            first, _ = found.setdefault((row.run, *row.key), (number, row))
             if first != number:
                 again = f"{one_of(row)} again (first in line {first})"
                 expected = "each case, quantity and method once"

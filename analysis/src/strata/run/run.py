@@ -62,6 +62,8 @@ class Run(Struct, frozen=True, dict=True):
         """
         if self.before:
             return self.before.table
+        if self.folder.is_file():
+            return self.rows
         path = self.folder / MEASUREMENTS_FILE
         known = self.context.state == "complete" or path.exists() or packed(path).exists()
         return read_table(path, self.rows) if known else None

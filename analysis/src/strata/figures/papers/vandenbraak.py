@@ -114,7 +114,7 @@ def draw(data: pd.DataFrame, figure: Figure) -> None:
     sections = (_draw_times, _beside(data)), (_draw_turned, _askew(data))
     found = [(drawing, here) for drawing, here in sections if len(here)]
     lengths = [len(here) if drawing is _draw_times else 6 for drawing, here in found]
-    panels = _style.stacked(figure, lengths, 0.26)
+    panels = _style.stacked(figure, lengths, 0.34 if in_column(figure) else 0.26)
     for ax, (drawing, here) in zip(panels, found, strict=True):
         drawing(ax, here)
 
@@ -259,7 +259,8 @@ def draw_roofline(data: pd.DataFrame, figure: Figure) -> None:
         shape = {"mfc": face} if line["valid"] else {"mfc": "none", "ls": ":"}
         (mark,) = ax.plot(at, rate, **{**look, **shape}, color="k", label=line["name"])
         _style.hover(mark, [line["_row"]])
-        note(ax, quantity(rate, "1/s") + " (invalid)" * (not line["valid"]), at, rate, color="k")
+        words = quantity(rate, "1/s") + " (invalid)" * (not line["valid"])
+        note(ax, words, at, rate, bbox={"fc": "white", "lw": 0, "alpha": 0.7, "pad": 0.5})
         if pd.notna(published):
             look["mfc"] = ORANGE if face == "k" else face
             theirs(ax, at, published, [f"{line['name']}: published {CITED}"], **look)

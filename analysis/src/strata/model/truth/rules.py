@@ -20,8 +20,8 @@ STRAY_BYTES = 64 * 1024
 """What others read from memory while work is counted (`stray_bytes` in harness/measure)."""
 FROM_MEMORY = 0.75
 """Of the bytes that misses of L2 fetch: if the far half of L2 answers some, memory gives half."""
-MERGING = ("request_merging",)
-"""Benchmarks of which requests are answered as one."""
+MERGED = "l2_sectors_per_missed_sector"
+"""Quantity of cases of which requests are answered as one."""
 _NET = re.compile(r"requests and (\d+) sectors counted")
 """The detail of the model gate about the sectors of the work alone."""
 
@@ -127,7 +127,7 @@ def flow(here: Here) -> Iterator[Broken]:
     if not here.level or requested is None or hit is None or reached is None:
         return
     own, missed = _net_sectors(here, requested), requested - hit
-    if here.case.benchmark in MERGING or own is None or requested - own >= missed:
+    if here.value(MERGED) is not None or own is None or requested - own >= missed:
         return
     overhead = requested - own
     if missed - overhead <= BOUND * own:
