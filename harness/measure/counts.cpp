@@ -155,8 +155,9 @@ void report_reads(Rows& rows, const CountPlan& plan, const LoadCounts& net) {
   if (net.requests > 0) rows.counted("sectors_per_request", "sector", net.sectors / net.requests);
   if (requests > 0) rows.modelled("sectors_per_request", "sector", sectors / requests);
   const Served all = served(net, *plan.loads);
-  const ServedBy claimed = plan.served_by.value();
   rows.counted("l1_hit_share", "1", all.l1);
+  if (!plan.served_by) return;  // no level is claimed
+  const ServedBy claimed = *plan.served_by;
   rows.modelled("l1_hit_share", "1", predicted_l1_share(claimed, *plan.loads));
   if (claimed != ServedBy::l1) report_past_l1(rows, all);
 }

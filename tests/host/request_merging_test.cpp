@@ -92,6 +92,18 @@ struct Judged : FakeSession {
   }
 };
 
+TEST(RequestMergingCounts, HaveRowsPerReadWithoutAClaimedLevel) {
+  CountPlan plan = describe({{"sms", "4"}, {"delay", "0"}}, {.major = 9}).counts.value();
+  plan.rows = LoadRows::per_read;
+  plan.reads = 4.0 * rounds;
+  FakeSession fake;
+  judge_counts(fake.session, plan, counted(0.5));
+  const auto row =
+      std::ranges::find(fake.record.measurements, "requests_per_read", &Measurement::quantity);
+  ASSERT_NE(row, fake.record.measurements.end());
+  EXPECT_EQ(row->samples.front(), 1);
+}
+
 TEST(RequestMergingCounts, ReportTheShareOfSectorsRequestedFromL2) {
   for (const double share : {1.0, 0.5, 0.25}) {
     const Judged judged{counted(share)};
