@@ -722,8 +722,8 @@ def test_a_busy_pipe_whose_operations_were_not_collected_makes_a_lower_bound(
     assert ("≥" in words) == bool(lacks)
     assert all(f"lower bound: without {metric}" in words for metric in lacks)
     assert ("Arrow up" in caption(found)) == bool(lacks)
-    told = notes(run, found)
-    assert [("--set roofline" in line) for line in told] == [False, True][: 2 * bool(lacks)]
+    advice = notes(run, found)
+    assert [("--set roofline" in line) for line in advice] == [False, True][: 2 * bool(lacks)]
 
 
 def test_a_missing_metric_is_named_with_the_command_that_collects_it(
