@@ -18,7 +18,7 @@ from strata import interop
 from strata.figures import _style
 from strata.figures import roofline as drawing
 from strata.report.roofline import write
-from strata.roofline.ceilings import Ceiling
+from strata.roofline.ceilings import Ceiling, joined
 from strata.roofline.forms import FLOP, INSTRUCTION, LOADS, ONCE, Form, level_words
 from strata.roofline.kernels import COMMAND, CONSTANTS, short_names
 from strata.roofline.points import Point
@@ -775,6 +775,19 @@ def test_all_of_a_program_that_others_wrote_is_drawn(
     assert all(point.doubt == CONSTANTS for point in gather)
     sorts = [point for point in dram if "RadixSort" in point.full]
     assert [point.work for point in sorts] == [0, 0, 0][: len(sorts)]
+
+
+def test_ceilings_of_a_recorded_device_have_tensor_cores(tmp_path: Path) -> None:
+    file, out = tmp_path / "kernels.csv", tmp_path / "out"
+    file.write_bytes(gzip.decompress((FILES / "pytorch_full.csv.gz").read_bytes()))
+    done = strata("roofline", file, "--ceilings", "h200", "-o", out)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(f"{kind}, tensor cores" in done.stdout for kind in ("bf16", "fp16", "fp64"))
+    first = run_of(tmp_path / "a", *ceilings(), run="first")
+    second = run_of(tmp_path / "b", arithmetic("fp32", 1e12), tensor_rate("bf16", 8e14), run="two")
+    both = entries([joined([first, second])])
+    for name, value, run in (("fp32", PEAK, "first"), ("bf16, tensor cores", 8e14, "two")):
+        assert (named(both, name).value, named(both, name).run) == (value, run)
 
 
 OF_PART = {"tst": "tensor bf16", "f64f64": "tensor fp64", "hsh": "tensor fp16",
