@@ -105,6 +105,16 @@ class ProfileTest(unittest.TestCase):
         ]
         self.assertEqual(why, "it takes little of the time")
 
+    def test_counts_have_the_times_of_their_own_launches(self) -> None:
+        sizes = ("launch", "mixed", "8", "4", "1000", "launch", "mixed", "8", "4", "3000")
+        done = self.profile(*sizes)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = map(json.loads, (self.run_folder() / "samples.jsonl").read_text().splitlines())
+        (timed,) = [one for one in lines if one["benchmark"] == "mixed" and one["kind"] == "case"]
+        samples = {one["quantity"]: one["samples"] for one in timed["measurements"]}
+        # Of eight launches the third, fifth and seventh are counted.
+        self.assertEqual(samples["paired_time"], [1e-6, 3e-6, 3e-6])
+
     def test_a_kernel_of_a_graph_is_named_as_not_counted(self) -> None:
         done = self.profile(*TWO_KERNELS, "graph", "graphed")
         self.assertEqual(done.returncode, 0, done.stderr)
