@@ -584,9 +584,14 @@ class Profile {
       const bool is_last = ::poll(&ready, 1, milliseconds) > 0;
       if (is_done_) return;
       collect(0);
-      if (const std::lock_guard lock{mutex_}; !is_done_ && (is_changed_ || is_last)) {
+      if (const std::lock_guard lock{mutex_};
+          !is_done_ && (is_last || (is_changed_ && now() >= next_write_))) {
         part_.is_whole = is_last;
+        const std::uint64_t begin = now();
         write();
+        // A part of many kernels takes long, and the program waits for it.
+        constexpr std::uint64_t pause = 50;
+        next_write_ = now() + pause * (now() - begin);
       }
       if (!is_last) continue;
       const char byte = 0;
@@ -633,6 +638,7 @@ class Profile {
   Part part_;
   std::size_t dropped_ = 0;
   bool is_changed_ = false;
+  std::uint64_t next_write_ = 0;
   std::atomic<bool> is_done_ = false;
   bool is_forked_ = false;
   std::array<int, 2> wake_{-1, -1};

@@ -18,6 +18,9 @@ STRATA = sys.argv.pop(1)
 PROGRAM = sys.argv.pop(1)
 SOURCE = Path(sys.argv.pop(1))
 SCALE = "_Z5scaleILi4EEvPfi"
+HAS_ANALYSIS = (
+    subprocess.run([STRATA, "validate", "--help"], capture_output=True, check=False).returncode == 0
+)
 TWO_KERNELS = ("launch", SCALE, "8", "20", "5000", "launch", "gather", "64", "5", "1000")
 
 
@@ -66,6 +69,7 @@ class ProfileTest(unittest.TestCase):
         # CUPTI of the program does not know this one: a missing row.
         self.assertNotIn(("gather", "sm_cycles"), rows)
 
+    @unittest.skipUnless(HAS_ANALYSIS, "no Python with the analysis package: set STRATA_PYTHON")
     def test_the_run_is_sound_and_its_table_names_the_kernels(self) -> None:
         done = self.profile(*TWO_KERNELS, table=True)
         self.assertIn("scale<4> 8·128", done.stderr)
@@ -127,6 +131,7 @@ class ProfileTest(unittest.TestCase):
         self.assertIn("launches into graphs are not counted", done.stderr)
         self.assertNotIn(("scale", "dram_read_bytes"), self.rows())
 
+    @unittest.skipUnless(HAS_ANALYSIS, "no Python with the analysis package: set STRATA_PYTHON")
     def test_without_permission_there_are_times_and_the_command_that_grants_it(self) -> None:
         done = self.profile("refuse", *TWO_KERNELS, table=True)
         self.assertEqual(done.returncode, 0, done.stderr)
