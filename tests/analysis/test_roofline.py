@@ -845,6 +845,20 @@ def test_arrows_lead_from_a_run_before(tmp_path: Path, lender: Run) -> None:
     assert any(title.startswith("ridge point of DRAM, read and fp32: 15") for title in titles)
 
 
+def test_names_of_kernels_do_nothing_but_name(tmp_path: Path, lender: Run) -> None:
+    name, out = "=cmd|日本語<script>alert(1)</script>$_0$_1\x1b[31m", tmp_path / "out"
+    file = page(tmp_path, FLOPS_OF_32, name)
+    done = strata("roofline", file, "--ceilings", lender.folder, "-o", out)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    for made in out.glob("*.*"):
+        assert b"\x1b[31m" not in made.read_bytes()
+    svg = (out / "roofline.svg").read_text(encoding="utf-8")
+    assert "&lt;script&gt;alert" in svg
+    assert "<script>" not in svg
+    assert ",'=cmd|" in (out / "roofline.csv").read_text(encoding="utf-8")
+
+
 def test_the_manual_collects_what_messages_ask_for() -> None:
     manual = (DATA.parents[1] / "docs" / "roofline.md").read_text(encoding="utf-8")
     metrics = re.findall(r"\w+__\w+\.sum", COMMAND)
