@@ -63,7 +63,7 @@ def test_a_table_alone_gives_the_rows_the_sentences_and_the_roofline(
 def test_each_command_takes_a_table(tmp_path: Path) -> None:
     table = alone(H200, tmp_path)
     for words in (
-        ("roofline", table, "-o", tmp_path / "roofline"),
+        ("roofline", table, "--ceilings", table, "-o", tmp_path / "roofline"),
         ("report", table, "-o", tmp_path / "report", "--formats", "svg"),
         ("compare", table, GPU_RUN),
     ):
