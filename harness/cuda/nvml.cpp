@@ -224,11 +224,12 @@ NvmlReading NvmlDevice::reading() const {
   const auto watts = [](std::optional<unsigned> milliwatts) {
     return milliwatts ? std::optional{from_milli(*milliwatts)} : std::nullopt;
   };
+  const auto joules = nvml.joules(device_);  // first: the time of its steps counts
   return {.sm_hertz = sm_clock(),
           .watts = watts(nvml.power_now(device_)),
           .mean_watts = watts(nvml.query<unsigned>({"nvmlDeviceGetPowerUsage"}, device_)),
           .reasons = nvml.reasons(device_),
-          .joules = nvml.joules(device_),
+          .joules = joules,
           .celsius = nvml.query<unsigned>({"nvmlDeviceGetTemperature"}, device_, sensor_gpu)};
 }
 

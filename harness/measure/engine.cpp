@@ -391,6 +391,7 @@ void repeat(Session& session, Machine& machine, Experiment& experiment) {
   }};
   if (experiment.slopes.empty()) {
     repeated.turn = [&] {
+      if (experiment.again) return experiment.again();
       launches.prepare();
       return experiment.observe().at(0);
     };

@@ -285,6 +285,9 @@ struct Experiment {
   /// sample.
   std::function<void()> prepare;  ///< before each sample
   std::function<std::vector<double>()> observe;
+  /// For work that is repeated: the same without its verification, in seconds by the outer timer.
+  /// Empty: `observe`, whose first number that is.
+  std::function<double()> again;
   int pairs = 1;  ///< a sample is the median of this many pairs of launches, most of which meet no
                   ///< interrupt
 

@@ -76,7 +76,8 @@ inline Work sectors(const char* name, const char* level, const char* stride) {
                      {"width", "4"},
                      {"stride", stride},
                      {"misalignment", "0"},
-                     {"locality", "32"}}};
+                     {"locality", "32"}},
+          .divides = false};  // its blocks would be on all SMs
 }
 /// Home lines of an SM's side of L2, or of the other one; more than a side can hold twice.
 inline Work placed(const char* name, const char* order) {
@@ -208,6 +209,7 @@ inline Work rung(const char* name, Params more = {}) {
       atomic("atomic_shared", "shared"),
       atomic("atomic_global", "global"),
       // Mixes, which decide no price.
+      mixed("mix_fma", "fma"),
       mixed("mix_mufu", "mufu"),
       mixed("mix_fma_tensor", "fma_tensor"),
       mixed("mix_fma_tensor_mufu", "fma_tensor_mufu"),
@@ -217,12 +219,6 @@ inline Work rung(const char* name, Params more = {}) {
       whole(sectors("mix_l2_stride_2", "l2", "2")),
       whole(sectors("mix_dram_stride_2", "dram", "2")),
       gathered("mix_dram_gather", "dram"),
-      {.name = "mix_sobel",
-       .benchmark = "sobel",
-       .quantity = "useful_bandwidth",
-       .unit = "B",
-       .params = {{"size", "large"}, {"form", "best"}},
-       .divides = false},
       // Rungs of the ladder of gravity.
       rung("naive"),
       rung("fast_math"),
@@ -289,6 +285,7 @@ inline constexpr std::array parts{75U, 50U, 25U};
                       "integral of power readings"},
                      {"rate", "work of all SMs per second, in the unit of the work"},
                      {"energy", "power ÷ rate: joules of a unit of work, with the idle power"},
+                     {"step_energy", "rungs: joules of a step"},
                      {"marginal_energy", "slope of power over rate, with 25 to 100 % of the SMs"},
                      {"power_at_no_rate", "where that line has no work"}},
       .seconds_per_case = 8,
@@ -350,13 +347,21 @@ struct Step {
   double joules = 0;
 };
 
-/// The readings at which the counter had moved, within a time.
+/// The readings at which the counter had moved, within a time. Where a call of the driver took
+/// long, the time of the step is unknown: it is left out.
 inline std::vector<Step> steps_of(std::span<const TimedReading> readings, double begin,
                                   double end) {
+  constexpr double usual_gaps = 2.5;
+  std::vector<double> gaps;
+  for (std::size_t i = 1; i < readings.size(); ++i)
+    gaps.push_back(readings[i].seconds - readings[i - 1].seconds);
   std::vector<Step> steps;
-  for (std::size_t i = 1; i < readings.size(); ++i) {
+  if (gaps.empty()) return steps;
+  const double most = usual_gaps * median(gaps);
+  for (std::size_t i = 1; i + 1 < readings.size(); ++i) {
     const auto& [seconds, reading] = readings[i];
     if (seconds < begin || seconds > end || !reading.joules) continue;
+    if (gaps[i - 1] > most || gaps[i] > most) continue;
     if (reading.joules != readings[i - 1].reading.joules)
       steps.push_back({seconds, *reading.joules});
   }
@@ -500,15 +505,30 @@ struct Line {
   return Line{.slope = xy / xx, .start = y - xy / xx * x};
 }
 
+/// Why a window is invalid; empty if it is not.
+[[nodiscard]] inline std::string why_not(const Power& power) {
+  if (power.throttled > 0) {
+    return "throttled in " + std::to_string(power.throttled) + " of " +
+           std::to_string(power.readings) + " readings";
+  }
+  const double integral = power.integral.value_or(power.mean);
+  if (std::abs(integral / power.mean - 1) <= energy_integral_bound) return {};
+  return "power by the energy counter and by its integral differ by more than 2 %";
+}
+
+/// Of a rung, for one system of so many bodies; 0 for other works.
+[[nodiscard]] inline double interactions_of_step(const Work& work) {
+  if (!work.params.contains("bodies")) return 0;
+  const auto bodies = number_of<double>(work.params, "bodies");
+  return bodies * bodies;
+}
+
 /// Adds rows, gates and facts. `meter`: the method of the energy counter.
 inline void report(Session& session, const Work& work, std::span<const Observed> all,
                    const std::string& meter) {
   const auto add = [&](const Observed& one, Measurement m) {
-    if (one.power.throttled > 0) {
-      m.noise = {"noise", Verdict::failed,
-                 "throttled in " + std::to_string(one.power.throttled) + " of " +
-                     std::to_string(one.power.readings) + " readings"};
-    }
+    if (const std::string why = why_not(one.power); !why.empty())
+      m.noise = {"noise", Verdict::failed, why};
     session.add(std::move(m));
   };
   std::vector<std::pair<double, double>> points;
@@ -521,7 +541,7 @@ inline void report(Session& session, const Work& work, std::span<const Observed>
               .provenance = Provenance::reported,
               .method = meter,
               .samples = one.power.watts});
-    if (one.power.throttled == 0) points.emplace_back(one.rate, one.power.mean);
+    if (why_not(one.power).empty()) points.emplace_back(one.rate, one.power.mean);
     if (one.rate > 0) {
       add(one, {.quantity = "rate" + suffix,
                 .unit = work.unit + "/s",
@@ -541,6 +561,16 @@ inline void report(Session& session, const Work& work, std::span<const Observed>
       std::vector<double> joules;
       for (const double watts : one.power.watts)
         joules.push_back(watts / one.rate);
+      if (const double pairs = interactions_of_step(work); pairs > 0) {
+        std::vector<double> of_step = joules;
+        for (double& each : of_step)
+          each *= pairs;
+        add(one, {.quantity = "step_energy",
+                  .unit = "J",
+                  .provenance = Provenance::reported,
+                  .method = meter,
+                  .samples = std::move(of_step)});
+      }
       add(one, {.quantity = "energy",
                 .unit = "J/" + work.unit,
                 .provenance = Provenance::reported,
@@ -622,7 +652,8 @@ inline void measure_energy(Session& session, const Meter& meter, Body spin) {
   const bool rests = work.quantity.empty();
   if (rests) {
     if (work.name == "idle") session.device().release();
-    all = {watch_rest(meter, schedule.warm, schedule.window)};
+    // Clocks fall seconds after the last work.
+    all = {watch_rest(meter, schedule.window, schedule.warm)};
     report(session, work, all, meter.name);
     return;
   }
@@ -641,8 +672,10 @@ inline void measure_energy(Session& session, const Meter& meter, Body spin) {
     const Counting repeating{.note = "not counted: its work was repeated", .steady = &steady};
     Session inner{session.plan(), session.device(), session.cache(), record, repeating};
     body(inner);
+    // Of a part of the SMs, where its warps ran is not claimed.
     for (const Gate& gate : record.gates) {
-      if (share == 1 || gate.verdict == Verdict::failed) session.add(gate);
+      if (share == 1 || (gate.name == "result" && gate.verdict == Verdict::failed))
+        session.add(gate);
     }
   };
   observe(1, schedule.warm, schedule.window);

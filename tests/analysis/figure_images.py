@@ -27,11 +27,11 @@ from strata.figures._plot import Plot
 from strata.model.truth import load_run
 from strata.run import Run
 
-RUNS = {
-    re.sub(r"^excerpt-(.*)-\d{8}T\d{6}Z-", r"\1-", run.name): run
-    for run in sorted(DATA.glob("excerpt-*"))
-}
-"""Tiny runs that were cut from recorded ones, by device and commit."""
+RUNS: dict[str, Path] = {}
+"""Tiny runs that were cut from recorded ones, by device and commit; later ones also by time."""
+for _run in sorted(DATA.glob("excerpt-*")):
+    _name = re.sub(r"^excerpt-(.*)-(\d{8}T\d{6}Z)-(.*)", r"\1-\3 \2", _run.name)
+    RUNS[_name.replace(" ", "-") if _name.split()[0] in RUNS else _name.split()[0]] = _run
 IMAGES = DATA / "figures"
 LOCK = Path(__file__).parents[2] / "analysis" / "requirements.lock"
 DPI = 55

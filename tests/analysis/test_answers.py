@@ -153,9 +153,10 @@ def test_a_run_of_no_answer_gives_all_of_them_as_missing(tmp_path: Path) -> None
 @pytest.fixture
 def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """`chip` is two runs: the second has an instruction that the first lacks."""
-    more = write_run(tmp_path / "b", [instruction("ddiv", 99), instruction("dadd", 1)],
-                     header=context(run="second"))  # fmt: skip
-    folders = {"chip": [write_run(tmp_path / "a", LINES), more]}
+    lines = instruction("ddiv", 99), instruction("dadd", 1), copy_case(1024, 5e-6)
+    more = write_run(tmp_path / "b", lines, header=context(run="second"))
+    noisy = copy_case(1024, 4e-6, gates=[("timer", "failed", "5 % apart")])
+    folders = {"chip": [write_run(tmp_path / "a", [noisy, *LINES[1:]]), more]}
     monkeypatch.setattr(index, "recorded", lambda: folders)
     monkeypatch.chdir(tmp_path)
     return more
@@ -166,6 +167,7 @@ def test_a_later_run_of_a_device_answers_what_the_main_one_lacks(two: Path) -> N
     (found,) = asked("chip", "fp64 division")
     assert (found["value"], found["run"]) == (99, "second")
     assert "from second" in strata("ask", "chip", "fp64 division").stdout
+    assert values(asked("chip", "h2d")) == [5e-6, 16e-6]  # the first is not valid in the main run
     assert strata("ask", "dadd").stdout.startswith("Test Device")
     assert two.is_dir()
 
@@ -222,6 +224,15 @@ def test_a_quantity_is_the_same_text_in_every_command(
         for text in shown
         if answer in found
     ]
+    wanted = (("bandwidth.l1", "per_sm"), ("bandwidth.dram", "share"))
+    beside = [
+        one.text
+        for answer in answers.load_answers(folder).answers
+        for one in answer.also
+        if (answer.name, one.quantity) in wanted
+    ]
+    for text in texts["summary"]:
+        assert all(one.replace("\u00a0", " ") in text.replace("\u00a0", " ") for one in beside)
     for command, answer, text in pairs:
         number = found[answer].removeprefix("≈\u00a0").removesuffix("\u00a0cycles")
         assert number.replace("\u00a0", " ") in text.replace("\u00a0", " "), (command, answer)

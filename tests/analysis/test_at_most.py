@@ -103,7 +103,7 @@ def test_the_noise_gate_does_not_choose_a_headline(tmp_path: Path) -> None:
     assert best.noisy
     assert best.noisy.value == 4.5e12
     (found,) = (one for one in texts(headlines.headlines(run)) if one[0].startswith("DRAM"))
-    assert found[1:] == ("4.00 TB/s", "4.0 B/cycle per SM, up to 4.50 TB/s in a noisy row")
+    assert found[1:] == ("4.00 TB/s", "4.00 B/cycle per SM, up to 4.50 TB/s in a noisy row")
     lower = load(tmp_path / "lower", [stream("dram", 16, 4e12), noisy_stream(3.5e12)])
     assert atlas.bandwidths(lower)["dram"].noisy is None
     gate = [("level", "failed", "from L2")]

@@ -1,6 +1,8 @@
 """Comparisons of runs: false alarms at the declared rate, changes found with the declared power."""
 
 import math
+import re
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -537,6 +539,15 @@ def test_the_time_of_a_launch_whose_length_each_run_chooses_is_left_out() -> Non
     found = compare(run_of(rows, "before"), run_of(rows, "after"))
     assert [*found.rows.benchmark] == ["coalescing"]
     assert [*found.untimed.reason] == ["time of a launch whose length each run chooses"]
+
+
+def test_the_benchmarks_whose_launches_have_a_chosen_length_are_known() -> None:
+    sources = defaultdict[str, str](str)
+    for file in (Path(__file__).parents[2] / "micro").rglob("*.[ch]*"):
+        sources[file.stem] += file.read_text(encoding="utf-8")
+    by_trial = re.compile("lengths_by_trial|size_by_trials")
+    chosen = {name for name, text in sources.items() if by_trial.search(text)}
+    assert {name for name in chosen if "grid_time" in sources[name]} == {*changes.CHOSEN}
 
 
 def test_rows_of_one_run_alone_are_counted() -> None:

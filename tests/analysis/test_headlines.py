@@ -211,10 +211,10 @@ def test_what_is_no_read_no_measurement_or_no_whole_copy_is_not_used(tmp_path: P
 IN_WORDS = """\
 Latency of a dependent load: shared 23.00 cycles, L1 32.00 cycles, L2 281.0 cycles and DRAM 690.0 \
 cycles (345 ns), chains of 128 MiB to 512 MiB.
-Read bandwidth at most: L1 33.0 TB/s (33.0 B/cycle per SM, 99 % of 128), L2 9.00 TB/s (9.0 \
-B/cycle per SM) and DRAM 4.70 TB/s (98 % of the pin bandwidth).
-Arithmetic: fp32 66.0 TFLOP/s for x·x − c (99 %) and fp64 33.0 TFLOP/s with operands that stay \
-(100 %); in brackets the share of the limit by lanes and clock.
+Read bandwidth at most: L1 33.0 TB/s (33.00 B/cycle per SM, 99.0 % of 128), L2 9.00 TB/s (9.00 \
+B/cycle per SM) and DRAM 4.70 TB/s (98.0 % of the pin bandwidth).
+Arithmetic: fp32 66.0 TFLOP/s for x·x − c (99.0 %) and fp64 33.0 TFLOP/s with operands that stay \
+(100.0 %); in brackets the share of the limit by lanes and clock.
 L2 is cut into 2 parts: a load takes 290.0 cycles from the part near its SM and 488.0 cycles from \
 the far one, on average 389.0 at first touch.
 The TLB reaches 1 GiB: a load that L2 serves takes 280.0 cycles over such a chain, and 500.0 \
@@ -255,7 +255,7 @@ def test_what_else_is_said_of_an_l2_a_cpu_and_an_empty_run(tmp_path: Path) -> No
     (sentence,) = words(load(tmp_path / "one", [case(rows + memory, benchmark="l2_partition")]))
     assert sentence.endswith("far one, on average 389.0 at first touch.")
     run = load(tmp_path / "cpu", [stream("l1", 16, 5e11, backend="host")], backend="host")
-    assert words(run) == ["Read bandwidth at most: L1 500 GB/s (0.5 B/cycle per core)."]
+    assert words(run) == ["Read bandwidth at most: L1 500 GB/s (0.50 B/cycle per core)."]
 
 
 def texts(found: Iterable[headlines.Headline]) -> list[tuple[str, str, str]]:
@@ -270,10 +270,10 @@ def test_the_first_numbers_of_a_chip(chip: Run, tmp_path: Path) -> None:
         ("L1 latency", "32.00 cycles", "shared memory 23.00 cycles"),
         ("L2 latency", "281.0 cycles", "near 290.0, far 488.0, mean 389.0"),
         ("DRAM latency", "690.0 cycles (345 ns)", "chains of 128 MiB to 512 MiB"),
-        ("L1 bandwidth, reading", "33.0 TB/s", "33.0 B/cycle per SM"),
-        ("L2 bandwidth, reading", "9.00 TB/s", "9.0 B/cycle per SM"),
-        ("DRAM bandwidth, reading", "4.70 TB/s", "98 % of the pin bandwidth"),
-        ("fp32 multiply-adds", "66.0 TFLOP/s", "99 % of lanes × clock"),
+        ("L1 bandwidth, reading", "33.0 TB/s", "33.00 B/cycle per SM"),
+        ("L2 bandwidth, reading", "9.00 TB/s", "9.00 B/cycle per SM"),
+        ("DRAM bandwidth, reading", "4.70 TB/s", "98.0 % of the pin bandwidth"),
+        ("fp32 multiply-adds", "66.0 TFLOP/s", "99.0 % of lanes × clock"),
         ("valid timed rows", "44 of 44 (100.0 %)", "no gate failed"),
         ("cases measured", "27 of 27", "0 skipped, 0 failed"),
     ]

@@ -1,5 +1,6 @@
 """The roofline: known intensities on the roof, nothing above it in silence, axes that stay."""
 
+import gzip
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from strata.figures import roofline as drawing
 from strata.report.roofline import write
 from strata.roofline.ceilings import Ceiling
 from strata.roofline.forms import FLOP, INSTRUCTION, LOADS, ONCE, Form, level_words
-from strata.roofline.kernels import COMMAND, short_names
+from strata.roofline.kernels import COMMAND, CONSTANTS, short_names
 from strata.roofline.points import Point
 from strata.roofline.verdicts import (
     Entry,
@@ -32,7 +33,7 @@ from strata.roofline.verdicts import (
     problems,
     table,
 )
-from strata.run import Run, RunError, load_run
+from strata.run import Run, RunError, grouped, load_run
 
 PEAK = 60e12
 BANDWIDTHS = {"l1": 30e12, "l2": 10e12, "dram": 4e12}
@@ -304,6 +305,7 @@ def test_the_best_valid_row_of_any_operation_within_its_limit_is_the_roof(tmp_pa
         arithmetic("fp32", 2 * PEAK, form="steady", noise="failed"),
         *rung(1e13, at({"l2": 300}), noise="failed"),
         *rung(1e13, at({"l2": 300}), name="several_gpus", gpus=1),
+        *rung(9e13, at({"l2": 300}), name="tiled", gpus=2),
     ]
     found = shown(tmp_path, *ceilings(), *lines)
     roofs = {name: named(found, name).value for name in ("fp32", "L2, triad", "L1, shared, read")}
@@ -551,7 +553,9 @@ def tensor_rate(kind: str, rate: float) -> Line:
 @pytest.fixture(scope="module")
 def lender(tmp_path_factory: pytest.TempPathFactory) -> Run:
     lines = [arithmetic("fp64", 33e12), arithmetic("fp16x2", 130e12), tensor_rate("fp16", 800e12),
-             tensor_rate("bf16", 820e12), tensor_rate("e4m3", 1600e12)]  # fmt: skip
+             tensor_rate("bf16", 820e12), tensor_rate("e4m3", 1600e12),
+             tensor_rate("fp64", 66e12), tensor_rate("tf32", 440e12),
+             tensor_rate("int8", 1e15)]  # fmt: skip
     return run_of(tmp_path_factory.mktemp("lender"), *ceilings(), *lines, run="lender")
 
 
@@ -645,6 +649,14 @@ def test_sums_may_be_rates(tmp_path: Path, lender: Run) -> None:
         assert point.work == pytest.approx(flop), metrics
 
 
+def test_few_digits_of_a_main_part_make_a_point_invalid(tmp_path: Path, lender: Run) -> None:
+    clock, rate = {f"{CYCLES}.per_second": 1.5e9}, f"{FMA}.per_cycle_elapsed"
+    little = {rate.replace("ffma", "hfma"): 0.02}
+    for metrics, valid in (({rate: 0.02} | clock, False), ({FMA: 1e9} | little | clock, True)):
+        _, (point,) = drawn_of(page(tmp_path, metrics), lender)
+        assert point.valid is valid
+
+
 LSU = {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 1e6}
 
 
@@ -654,6 +666,8 @@ LSU = {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 1e6}
         ({"lts__t_bytes.sum": 4e9}, {"l2": 4e9}),
         ({"lts__t_sectors_srcunit_tex_op_read.sum": 1e6, "lts__t_bytes.sum": 4e9,
           "lts__t_sectors_srcunit_tex_op_write.sum": 1e6}, {"l2": 64e6}),
+        ({"lts__t_sectors_srcunit_tex_op_read.sum": 1e6, "lts__t_sectors_srcunit_tex.sum": 5e6,
+          "lts__t_sectors_srcunit_tex_op_write.sum": 1e6}, {"l2": 160e6}),
         ({"derived__lts__lts2xbar_bytes.sum.per_second": 4e12}, {"l2": 4e9}),
         ({"l1tex__t_bytes.sum": 6e9, **LSU}, {"l1": 6e9}),
         ({"derived__l1tex__lsu_writeback_bytes_mem_lg.sum.per_second": 5e12}, {"l1": 5e9}),
@@ -673,6 +687,7 @@ HALF = {
     f"smsp__sass_thread_inst_executed_op_h{op}_pred_on.sum": 1e6 for op in ("add", "mul", "fma")
 }
 FLOPS_OF_32 = {ADD: 1e6, MUL: 1e6, FMA: 1e6}
+EXECUTED = "smsp__inst_executed.sum"
 OF_TENSOR = "sm__ops_path_tensor_src_*.sum"
 
 
@@ -686,7 +701,10 @@ OF_TENSOR = "sm__ops_path_tensor_src_*.sum"
         (FLOPS_OF_32 | {BUSY: 0}, []),
         (FLOPS_OF_32 | {CYCLES_OF_PIPE: 30.5}, [OF_TENSOR]),
         (FLOPS_OF_32 | {CYCLES_OF_PIPE: 2.4}, []),
-        (FLOPS_OF_32 | HALF | {BUSY: 4e6}, []),  # which executes these on Hopper
+        (FLOPS_OF_32 | HALF | {BUSY: 4e6, EXECUTED: 2e5}, []),  # executes these on Hopper
+        (FLOPS_OF_32 | HALF | {BUSY: 4e6, EXECUTED: 2e7}, [OF_TENSOR]),
+        (FLOPS_OF_32 | {BUSY: 4e6} | {f"{TENSOR}{kind}.sum.per_second": 0 for kind in
+                                      ("bf16_dst_fp32", "fp16", "int8", "fp64")}, []),
         (FLOPS_OF_32 | {"sm__inst_executed_pipe_fp64.sum": 4e6},
          ["smsp__sass_thread_inst_executed_op_d{add,mul,fma}_pred_on.sum"]),
         (FLOPS_OF_32 | {"sm__inst_executed_pipe_fp64.sum.peak_sustained": 64}, []),
@@ -722,12 +740,53 @@ def test_a_missing_metric_is_named_with_the_command_that_collects_it(
     assert "to fix: LC_ALL=C ncu --csv --page raw" in line
 
 
+PYTORCH = {
+    "ffma": 2 * 4096 * 4096 * 2048, "tst": 2 * 8192 * 4096 * 4096, "f64f64": 2 * 4096 * 2048 * 4096,
+    "hsh": 2 * 4096 * 4096 * 8192, "tf32f32": 2 * 4096 * 8192 * 2048, "i16832": 2 * 4096**3,
+    "qqtst": 2 * 4096 * 8192 * 4096,
+}  # fmt: skip
+"""Operations of the products of matrices in a program of PyTorch, by a part of the name."""
+
+
+@pytest.mark.parametrize(("page", "count"), [("full", 14), ("listed", 2)])
+def test_all_of_a_program_that_others_wrote_is_drawn(
+    page: str, count: int, tmp_path: Path, lender: Run
+) -> None:
+    """On an H200: all types of products, softmax, layer norm, gather and sort; `--set full`."""
+    file = tmp_path / "kernels.csv"
+    file.write_bytes(gzip.decompress((FILES / f"pytorch_{page}.csv.gz").read_bytes()))
+    run, found = drawn_of(file, lender)
+    assert run.context.device.name == "NVIDIA H200"
+    assert not lacking(run, lender)
+    for levels in grouped(found, lambda point: point.row.case).values():
+        assert {point.level for point in levels} == {"l1", "l2", "dram"}
+    dram = [point for point in found if point.level == "dram"]
+    assert len(dram) == len({point.name for point in dram}) == count
+    assert sum(point.time_share or 0 for point in dram) == pytest.approx(1)
+    for (part, operations), point in zip(PYTORCH.items(), dram, strict=False):
+        assert part in point.full
+        assert point.value * point.seconds == pytest.approx(operations, rel=0.03)
+        assert point.arithmetic == OF_PART.get(part, "fp32")
+    assert not any(point.lacks for point in found)
+    assert all(point.valid for point in dram if point.work)
+    assert all(point.above for point in found if point.share and point.share > 1.03)
+    assert all(point.limit for point in found)
+    gather = [point for point in dram if "gather" in point.full or "reverse" in point.full]
+    assert all(point.doubt == CONSTANTS for point in gather)
+    sorts = [point for point in dram if "RadixSort" in point.full]
+    assert [point.work for point in sorts] == [0, 0, 0][: len(sorts)]
+
+
+OF_PART = {"tst": "tensor bf16", "f64f64": "tensor fp64", "hsh": "tensor fp16",
+           "tf32f32": "tensor tf32", "i16832": "tensor int8", "qqtst": "tensor e4m3"}  # fmt: skip
+
+
 def test_a_type_without_a_ceiling_is_marked(tmp_path: Path, lender: Run) -> None:
-    run, (point,) = drawn_of(page(tmp_path, {f"{TENSOR}tf32_dst_fp32.sum": 300e9}), lender)
+    run, (point,) = drawn_of(page(tmp_path, {f"{TENSOR}int4.sum": 300e9}), lender)
     assert point.value == pytest.approx(300e12)
     assert (point.share, point.above) == (None, None)
     found = entries([run], lender=lender)
-    assert any("no ceiling of tensor tf32" in note for note in notes(run, found))
+    assert any("no ceiling of tensor int4" in note for note in notes(run, found))
     with drawn(found) as ax:
         figure: Any = ax.get_figure(root=True)
         assert "no ceiling of its type" in labels_of(figure)
@@ -776,7 +835,7 @@ def test_arrows_lead_from_a_run_before(tmp_path: Path, lender: Run) -> None:
 def test_the_manual_collects_what_messages_ask_for() -> None:
     manual = (DATA.parents[1] / "docs" / "roofline.md").read_text(encoding="utf-8")
     metrics = re.findall(r"\w+__\w+\.sum", COMMAND)
-    assert len(metrics) == 9
+    assert len(metrics) == 8
     assert all(metric in manual for metric in metrics)
 
 
@@ -810,8 +869,8 @@ def test_kernels_of_a_profile_of_ours_are_drawn(tmp_path: Path, lender: Run) -> 
     facts = {"kernel": "void gemm<float>(float *)"}
     kernel = case(times, suite="profile", benchmark="gemm", facts=facts, params={"grid": "64x1x1"})
     bf16 = count("tensor_bf16_operations", 1e12, method=f"{TENSOR}bf16_dst_fp32.sum")
-    counted = [bf16, count("l2_sm_sectors", 1e8), count("dram_read_bytes", 1e9, unit="B"),
-               count("dram_write_bytes", 1e9, unit="B")]  # fmt: skip
+    l2_sectors = count("l2_sm_sectors", 1e8, method="lts__t_sectors_srcunit_tex.sum")
+    counted = [bf16, l2_sectors, *(count(f"dram_{way}_bytes", 1e9) for way in ("read", "write"))]
     copies = case(times[1:], suite="profile", benchmark="memory_copies", params={"kind": "fill"})
     run = run_of(tmp_path, kernel, counts(kernel, counted), copies)
     l2, dram = points_of(entries([run], lender=lender))

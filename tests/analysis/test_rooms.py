@@ -18,11 +18,13 @@ BELOW = {
     "compare": {"run", "reference", "model", "ladder"},
     "figures": {"run", "reference", "model", "roofline", "ladder", "compare"},
     "fleet": {"run", "reference", "model", "ladder", "compare"},
-    "report": {"run", "reference", "model", "roofline", "ladder", "compare", "figures", "fleet"},
+    "report": {
+        "run", "reference", "model", "roofline", "ladder", "compare", "figures", "fleet", "profile",
+    },
     "interop": {"run", "model"},
     "answers": {"run", "model"},
     "profile": {"run", "model", "roofline", "ladder"},
-}
+}  # fmt: skip
 """What each room may import, beside itself and the modules above all rooms."""
 TOUCHES_FILES = {
     "open", "read_bytes", "read_text", "write_bytes", "write_text", "mkdir", "unlink",

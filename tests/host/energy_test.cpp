@@ -72,6 +72,16 @@ TEST(EnergyPower, CountsThrottledReadingsOfTheWindowOnly) {
   EXPECT_EQ(power.reasons, 0x5U);
 }
 
+TEST(EnergyPower, LeavesOutStepsWhoseTimeIsUnknown) {
+  auto readings = readings_of(3, 400, 400);
+  // Calls took 60 ms, and the counter moved meanwhile: its step at 1.6 s seems to be early.
+  readings.erase(readings.begin() + 155, readings.begin() + 160);
+  readings[155].seconds = 1.55;
+  const Power power = power_between(readings, 1, 2.5);
+  EXPECT_NEAR(power.mean, 400, 1e-9);
+  EXPECT_THAT(power.watts, Each(testing::DoubleNear(400, 1e-9)));
+}
+
 TEST(EnergyPower, NeedsTwoStepsOfTheCounter) {
   const auto readings = readings_of(3, 400, 400);
   EXPECT_THAT(message_of<std::runtime_error>([&] { (void)power_between(readings, 1.01, 1.15); }),
@@ -190,6 +200,26 @@ TEST(EnergyReport, LeavesThrottledWindowsOut) {
   EXPECT_TRUE(fake.record.is_valid(row_of(fake.record, "power_75", "nvml_energy")));
   EXPECT_NEAR(row_of(fake.record, "marginal_energy", "slope").samples.front(), 100e-12, 1e-20)
       << "by the others";
+}
+
+TEST(EnergyReport, LeavesWindowsOutWhoseMetersDisagree) {
+  FakeSession fake;
+  std::vector<Observed> all{part_of(1, 4e12, 520), part_of(0.75, 3e12, 420),
+                            part_of(0.5, 2e12, 900), part_of(0.25, 1e12, 220)};
+  all[2].power.integral = 320;
+  report(fake.session, work_named("dram_read"), all, "nvml_energy");
+  EXPECT_FALSE(fake.record.is_valid(row_of(fake.record, "power_50", "nvml_energy")));
+  EXPECT_TRUE(fake.record.is_valid(row_of(fake.record, "power", "nvml_energy")));
+  EXPECT_NEAR(row_of(fake.record, "marginal_energy", "slope").samples.front(), 100e-12, 1e-20);
+}
+
+TEST(EnergyReport, HasJoulesOfAStepOfARung) {
+  FakeSession fake;
+  const std::vector<Observed> all{part_of(1, 1e12, 500)};
+  report(fake.session, work_named("rung_naive"), all, "nvml_energy");
+  EXPECT_EQ(row_of(fake.record, "energy", "nvml_energy").unit, "J/interaction");
+  EXPECT_NEAR(row_of(fake.record, "step_energy", "nvml_energy").samples.front(),
+              524288.0 * 524288.0 * 500e-12, 1e-9);
 }
 
 TEST(EnergyReport, HasOnlyPowerAtRest) {

@@ -1444,6 +1444,27 @@ TEST(EngineRepeats, WholeObservationsWhereThereIsNoSlope) {
   EXPECT_NEAR(turns.rate, 1e4, 1e-9);
 }
 
+TEST(EngineRepeats, ObservationsWithoutTheirVerificationIfTheyCan) {
+  Bench bench;
+  bench.experiment.slopes.clear();
+  bench.experiment.tally.one(true);
+  bench.experiment.has_clock = false;
+  bench.experiment.observe = [&] {
+    bench.machine.log("observe");
+    return std::vector<double>{0.25};
+  };
+  bench.experiment.again = [&] {
+    bench.machine.log("again");
+    return 0.2;
+  };
+  bench.experiment.rows = {
+      {"bandwidth", "B/s", By::whole, [](const Sample& s) { return 10 / s.numbers.at(0); }}};
+  const Turns turns{bench, 2};
+  EXPECT_EQ(turns.calls, "again again");
+  EXPECT_THAT(turns.seconds, ElementsAre(0.2, 0.2));
+  EXPECT_EQ(bench.machine.calls, "observe") << "verified afterwards";
+}
+
 TEST(EngineRepeats, NamesARateThatIsMissing) {
   Bench bench;
   EXPECT_THAT(message_of<std::logic_error>([&] { Turns(bench, 1); }),

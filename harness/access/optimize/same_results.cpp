@@ -96,10 +96,12 @@ using Left = std::vector<std::pair<std::uint64_t, std::uint8_t>>;
 /// Returns the instructions of its warps; 0 if it cannot be run to its end, and why.
 std::uint64_t run(const ptx::Module& module, const Launch& launch, Pages& memory,
                   std::uint64_t budget, std::string& failure,
-                  const std::function<void(const StoredBytes&)>& on_store = {}) {
+                  const std::function<void(const StoredBytes&)>& on_store = {},
+                  bool finds_races = false) {
   try {
     const Program program = compile(module, launch, Part::results);
-    return execute(module, launch, program, memory, {.budget = budget, .on_store = on_store})
+    return execute(module, launch, program, memory,
+                   {.budget = budget, .finds_races = finds_races, .on_store = on_store})
         .instructions;
   } catch (const ExecutionFault& fault) {
     failure = fault.what();
@@ -138,7 +140,8 @@ SameResults compare_results(const ptx::Module& module, const Launch& launch,
   // them, of blocks that the original does not have.
   const std::uint64_t warps = other.grid.count() * ((other.block.count() + lanes - 1) / lanes);
   const std::uint64_t budget_after = (budget + warps) << 6U;
-  (void)run(optimized_module, other, after, budget_after, same.failure);
+  (void)run(optimized_module, other, after, budget_after, same.failure, {},
+            /*finds_races=*/optimized.change.staged != 0);
   if (!same.failure.empty()) return same;
   same.bytes = left.size();
   for (const auto& one : left) {

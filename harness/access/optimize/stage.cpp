@@ -401,15 +401,14 @@ class Stager {
     if (number == 0) line("mov.b32 {}, 1;", has_);
     const Operand& base = *address_of(first);
     line("add.s64 {}, {}, {};", address_, names.reg(base.index), base.offset);
-    if (!exchange.is_load) {
-      for (unsigned field = 0; field < fields; ++field)
-        line("st.shared.{} [{}], {};", type, own_word(field), value(field));
-    }
-    // Threads that have left the kernel have no address.
+    // Threads that have left the kernel come here without an address.
     line("$strata_exchange{}:", number);
     const std::string stays = names_.temporary("pred");
     line("setp.ne.b32 {}, {}, 0;", stays, has_);
-    line("selp.b64 {0}, {0}, 0, {1};", address_, stays);
+    // The words of the last exchange have been read.
+    if (number > 0 && exchanges_[number - 1].is_load) line("barrier.sync 0;");
+    for (unsigned field = 0; field < fields && !exchange.is_load; ++field)
+      line("@{} st.shared.{} [{}], {};", stays, type, own_word(field), value(field));
     line("st.shared.b64 [{}], {};", addresses(mine), address_);
     line("barrier.sync 0;");
     for (unsigned turn = 0; turn < fields; ++turn)

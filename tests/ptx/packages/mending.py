@@ -44,7 +44,7 @@ def in_words(reason: str) -> str:
 def main() -> None:
     strata, folder = sys.argv[1], Path(sys.argv[2])
     reasons: Counter[str] = Counter()
-    print("| compiler | kernels | mended | modelled gain, times | unchanged | refused |")
+    print("| compiler | kernels | optimized | modelled gain, times | unchanged | refused |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     together: Counter[str] = Counter()
     for package in sorted(one for one in folder.iterdir() if one.name != "random"):

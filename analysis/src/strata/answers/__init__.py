@@ -338,13 +338,17 @@ def _missing(run: str, entry: Entry) -> str:
 
 
 def _first_valid(runs: Iterable[Sequence[Answer]]) -> list[Answer]:
-    """The answers of several runs of a device, each from the first run with a valid number."""
+    """The answers of several runs of a device, from the first run with a valid number.
+
+    Of those of one name that are not valid there, each is from the first run where it is.
+    """
     of_runs = [grouped(found, lambda one: one.name) for found in runs]
     best: list[Answer] = []
     for name in dict.fromkeys(name for found in of_runs for name in found):
         here = [found[name] for found in of_runs if name in found]
+        valid = {f"{one.axes}": one for lines in here[::-1] for one in lines if one.valid}
         here.sort(key=lambda lines: -max((one.value is not None) + one.valid for one in lines))
-        best += here[0]
+        best += [one if one.valid else valid.get(f"{one.axes}", one) for one in here[0]]
     return best
 
 
@@ -374,7 +378,7 @@ def ask(of_runs: Iterable[Answers], question: Iterable[str]) -> tuple[Answers, l
         runs.append(run)
         matched.append(_matching(run.answers, words))
         found = _first_valid(matched)
-        if found and {one.name for one in found} == {one.name for one in found if one.valid}:
+        if found and all(one.valid for one in found):
             break
     if words != ["all"]:
         found = [one for one in found if one.value is not None]

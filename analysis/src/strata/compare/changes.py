@@ -42,7 +42,7 @@ TOGETHER = 0.8  # the share of a family's rows that must move in the same direct
 APART = 4.0  # normal sigmas of the intervals of two medians that must be apart
 PLACES = ("residency", "level", "space", "memory")
 """The parameter that names where the data are; rows that differ in it drift differently."""
-CHOSEN = ("ceilings", "clock_under_load", "slice_camping", "tensor_rate")
+CHOSEN = ("ceilings", "clock_under_load", "l2_placement", "slice_camping", "tensor_rate")
 """Benchmarks of launches whose length trial launches choose in each run."""
 _WORDS = ("suite", "benchmark", "case", "quantity", "method", "provenance", "unit")
 

@@ -27,7 +27,7 @@ from strata.run.rows import Places
 class Spot(NamedTuple):
     """A box in points from the lower left, and the row or the words that its tooltip shows."""
 
-    box: tuple[float, float, float, float]
+    box: Sequence[float]
     shown: Row | str
 
 
@@ -85,11 +85,7 @@ def picture(
     with _style.styled():
         figure = plot.plot(data)
         wide, tall = (_style.POINT * float(side) for side in figure.get_size_inches())
-        spots = [
-            Spot((left, low, right, high), row)
-            for box, row in _style.hits(figure)
-            for left, low, right, high in [map(float, box.extents)]
-        ]
+        spots = [Spot([*map(float, box.extents)], shown) for box, shown in _style.hits(figure)]
         files = plot.files(figure, runs, formats, headings=headings)
         _image.name_series(figure)
         return Picture(files, _image.saved(figure, "svg").decode(), wide, tall, spots)

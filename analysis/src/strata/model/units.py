@@ -13,6 +13,15 @@ _STEPS = {
     for unit, name in _RATES.items()
 }
 _STEPS["s"] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")]
+_STEPS |= {
+    f"J/{work}": [(scale, f"{name}J/{word}") for scale, name in (
+        (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"),
+    )]
+    for work, word in {
+        "B": "B", "FLOP": "FLOP", "operation": "op", "instruction": "instruction",
+        "interaction": "interaction", "cycle": "cycle",
+    }.items()
+}  # fmt: skip
 _BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
 _UNITS = {"cycle": "cycles", "tsc_cycle": "TSC cycles", "1": ""}
 

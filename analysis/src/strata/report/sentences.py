@@ -16,7 +16,7 @@ from strata.model.cases import CaseRows, by_case
 from strata.model.l2 import l2, used
 from strata.model.names import level_name
 from strata.model.text import Cited, Sentence, cited, joined
-from strata.model.units import number, size
+from strata.model.units import SPACE, number, size
 from strata.report.attempt import attempt
 from strata.roofline.verdicts import entries, points_of
 from strata.run import Row, Run
@@ -55,8 +55,8 @@ def words(template: str, *parts: Part) -> Sentence:
 
 
 def percent(row: Row) -> Cited:
-    """A ratio as a percentage, linked to its row."""
-    return Cited(f"{100 * row.value:.0f} %", row)
+    """A ratio as a percentage, linked to its row; as in the map."""
+    return Cited(f"{100 * row.value:.1f}{SPACE}%", row)
 
 
 def size_of(row: Row) -> Cited:
@@ -83,7 +83,8 @@ def against_limit(level: str, best: atlas.Best) -> Sentence:
         return ()
     clock = "B/TSC cycle" if "tsc" in best.per_cycle.unit else "B/cycle"
     core = "core" if best.row.backend == "host" else "SM"
-    return words(f"{{}} per {core}", Cited(f"{best.per_cycle.value:.1f} {clock}", best.per_cycle))
+    rate = f"{number(best.per_cycle.value)}{SPACE}{clock}"
+    return words(f"{{}} per {core}", Cited(rate, best.per_cycle))
 
 
 def latency_words(one: atlas.Latency) -> Sentence:

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from strata.roofline.forms import FLOP, INSTRUCTION, SECTOR, Form
+from strata.roofline.forms import FLOP, INSTRUCTION, SECTOR, WARP, Form
 from strata.run import Row
 
 OPERATIONS = {
@@ -33,12 +33,19 @@ _PIPES = {
     "fp64": r"pipe_fp64",
     "fp16": r"pipe_fp16|pipe_fma_type_fp16",
     "tensor": r"pipe_tensor",
-    "tensor alone": r"pipe_tensor_op_\w*mma",
 }
-"""The metrics that show that operations of a type were executed. On Hopper the tensor pipe has
-those of 16 bits too, unless its metric names the instruction."""
+"""The metrics that show that operations of a type were executed."""
 _IDLE = 5
-"""Per cent of a pipe's peak: other instructions count for so much, such as integers for tensor."""
+"""Per cent of a pipe's peak: other instructions take so much of it, on Hopper 16-bit multiply-adds
+of the tensor pipe (`hmma`), by which compilers also set constants."""
+_HALVES = 0.1
+"""A share of 16-bit instructions in all that explains a busy tensor pipe."""
+_LITTLE = 0.01
+"""A share of operations whose rows do not decide whether the sum is valid: rates near 0 have few
+digits."""
+_TYPES = 4
+"""So many types of tensor operations are collected only by ncu's own list, which has all."""
+CONSTANTS = "16-bit multiply-adds alone, by which compilers also set constants"
 _COLLECT = {
     **{kind: _SASS.format("smsp", f"{letter}{{add,mul,fma}}") + ".sum"
        for kind, letter in (("fp32", "f"), ("fp64", "d"), ("fp16", "h"))},
@@ -49,8 +56,8 @@ _MOVED: tuple[tuple[str, dict[str, int]], ...] = (
     ("l1", {"l1tex__t_bytes": 1}),
     ("l1", {"derived__l1tex__lsu_writeback_bytes_mem_lgds": 1}),
     ("l1", {"derived__l1tex__lsu_writeback_bytes_mem_lg": 1}),
+    ("l2", {"lts__t_sectors_srcunit_tex": SECTOR}),
     ("l2", {"l2_load_sectors": SECTOR, "l2_store_sectors": SECTOR}),
-    ("l2", {"l2_sm_sectors": SECTOR}),
     ("l2", {"lts__t_bytes": 1}),
     ("l2", {"derived__lts__lts2xbar_bytes": 1}),
     ("dram", {"dram_read_bytes": 1, "dram_write_bytes": 1}),
@@ -64,9 +71,8 @@ _TIME = "gpu__time_duration.sum, or sm__cycles_elapsed.avg with its .per_second"
 COMMAND = (
     "LC_ALL=C ncu --csv --page raw --print-units base --clock-control none --set roofline "
     "--metrics gpu__time_duration.sum,smsp__inst_executed.sum,dram__bytes_read.sum,"
-    "dram__bytes_write.sum,lts__t_sectors_srcunit_tex_op_read.sum,"
-    "lts__t_sectors_srcunit_tex_op_write.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum,"
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum,"
+    "dram__bytes_write.sum,lts__t_sectors_srcunit_tex.sum,"
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum,"
     "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum ./program > kernels.csv"
 )
 """Collects all that a roofline needs: the set adds the operations that the chip counts."""
@@ -95,6 +101,14 @@ class Work(NamedTuple):
     def main(self) -> str:
         """The type of most operations; empty without any."""
         return max(self.by_type, key=self.by_type.__getitem__) if self.total else ""
+
+    @property
+    def doubt(self) -> str:
+        """What its operations may be instead, in words."""
+        others = [
+            row for row in self.rows if re.search("_h(add|mul)", row.method) and row.value > 0
+        ]
+        return CONSTANTS if self.main == "fp16" and not others else ""
 
 
 @dataclass(frozen=True)
@@ -177,31 +191,37 @@ class Kernel:
     def work(self, form: Form) -> Work | None:
         """What one launch executed; None if it was not counted."""
         if form is INSTRUCTION:
-            found = self.total("executed_instructions", "sm__inst_executed", "smsp__inst_executed")
-            return Work({"issue": found.value}, found.rows) if found else None
+            names = ("executed_instructions", "sm__inst_executed", "smsp__inst_executed")
+            executed = self.total(*names)
+            return Work({"issue": executed.value}, executed.rows) if executed else None
         by_type: dict[str, float] = {}
-        rows: list[Row] = []
+        parts: list[Total] = []
         lacks = []
         for kind, ops in OPERATIONS.items():
-            parts = {op: self._operations(kind, op, each) for op, each in ops.items()}
-            if counted := [part for part in parts.values() if part]:
+            found = {op: self._operations(kind, op, each) for op, each in ops.items()}
+            if counted := [part for part in found.values() if part]:
                 by_type[kind] = sum(part.value for part in counted)
-                rows += [row for part in counted for row in part.rows]
-            needed = [op for op in parts if not op.endswith("2")]
-            if missing := [op for op in needed if not parts[op]]:
+                parts += counted
+            needed = [op for op in found if not op.endswith("2")]
+            if missing := [op for op in needed if not found[op]]:
                 if counted:
                     lacks += [_SASS.format("smsp", op) + ".sum" for op in missing]
                 elif self._busy(kind):
                     lacks.append(_COLLECT[kind])
         tensor = self._tensor()
         by_type |= {kind: total.value for kind, total in tensor.items()}
-        rows += [row for total in tensor.values() for row in total.rows]
-        explained = tensor or by_type.get("fp16")
-        if not any(total.value for total in tensor.values()) and self._busy(
-            "tensor alone" if explained else "tensor"
-        ):
+        parts += tensor.values()
+        known = len(tensor) >= _TYPES or any(total.value for total in tensor.values())
+        if not known and self._busy("tensor") and not self._has_halves(by_type.get("fp16", 0)):
             lacks.append(_COLLECT["tensor"])
+        least = _LITTLE * sum(by_type.values())
+        rows = [row for part in parts if part.value >= least for row in part.rows]
         return Work(by_type, rows, lacks) if by_type or lacks else None
+
+    def _has_halves(self, operations: float) -> bool:
+        """Whether 16-bit instructions (of about four operations) are many of the executed ones."""
+        executed = self.work(INSTRUCTION)
+        return executed is not None and operations / 4 / WARP >= _HALVES * executed.total
 
     def _tensor(self) -> dict[str, Total]:
         """Operations of tensor cores by source type.
@@ -229,7 +249,9 @@ class Kernel:
         return any(
             row.value > (_IDLE if row.unit == "%" else 0) and re.search(_PIPES[kind], metric)
             for metric, row in self.counts.items()
-            if "pipe_" in metric and not re.search(r"(?<!pct_of_)peak_sustained", metric)
+            if "pipe_" in metric
+            and row.unit in ("%", "instruction")
+            and not re.search(r"(?<!pct_of_)peak_sustained", metric)
         )
 
     def moved(self, form: Form) -> dict[str, Total]:

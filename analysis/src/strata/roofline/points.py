@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from statistics import mode
 from typing import ClassVar
@@ -40,7 +40,7 @@ class Point:
     is the roof that it exceeds, with a cause. `size` is that of its work in words, if it is not the
     usual one. Of a profiled kernel, `full` is the name and `shape` the launch, `time_share` is
     relative to all kernels of the run, and `lacks` are metrics of operations that were executed and
-    not collected: then the point is a lower bound.
+    not collected: then the point is a lower bound. `doubt` is what its operations may be instead.
     """
 
     entry: ClassVar = "point"
@@ -63,7 +63,8 @@ class Point:
     full: str = ""
     shape: str = ""
     time_share: float | None = None
-    lacks: Sequence[str] = field(default=())
+    lacks: Sequence[str] = ()
+    doubt: str = ""
 
     @property
     def name(self) -> str:
@@ -229,5 +230,5 @@ def _point(kernel: Kernel, basis: str, work: Work, level: str, moved: Total) -> 
     main = _PEAKS.get(work.main, work.main)
     return Point(
         row.run, kernel.name, level, basis, work.total, moved.value, seconds, (low, high), valid,
-        row, main, lacks=work.lacks,
+        row, main, lacks=work.lacks, doubt=work.doubt,
     )  # fmt: skip

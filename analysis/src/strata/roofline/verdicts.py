@@ -249,6 +249,7 @@ def table(entries: Sequence[Entry], form: Form) -> Table:
             cells["roof"] = (top.limit.name,) if top.limit else NONE
         doubts = ["above a roof"] if any(one.above for one in mine) else []
         doubts += [f"lower bound: without {metric}" for metric in first.lacks]
+        doubts += [first.doubt] if first.doubt else []
         doubts += [] if first.work else ["no floating-point operations"]
         cells["doubt"] = ("; ".join(doubts),) if doubts else NONE
         columns = (*timed, *bases, *levels, "of its roof", "roof", "doubt")
