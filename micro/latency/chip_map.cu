@@ -160,13 +160,13 @@ Experiment describe(const Params& params, const GpuFacts& gpu) {
   experiment.conclude = conclude;
   experiment.checked = "words that hold their own address";
   experiment.placement = Placement{.cores = gpu.sms};
-  experiment.unproved = {.gate = "level"};
   const std::uint64_t accesses = std::uint64_t{full_turns} * turn * lines * gpu.sms;
   experiment.counts = CountPlan{.length = length(full_turns)};
   if (operation == Operation::load) {
     experiment.counts->loads = LoadPrediction{.requests = accesses, .sectors = accesses};
     experiment.counts->served_by = ServedBy::l2;
     experiment.counts->rows = LoadRows::none;
+    experiment.unproved = {.gate = "level"};
   }
   experiment.counts->more = [accesses](Session& session, const Counted& counted) {
     const auto crossed = counted.net("l2_fabric_sectors");

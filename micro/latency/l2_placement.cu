@@ -155,14 +155,14 @@ Benchmark declare() {
 }
 
 Experiment describe(const Params& params, const GpuFacts& gpu) {
-  constexpr double timed_seconds = 4e-4;
+  constexpr double timed_seconds = 1.6e-3;
   constexpr double bytes_of_round = double{pieces_of_round} * piece_bytes;
   const auto part = number_of<std::uint64_t>(params, "part");
   if (part * gpu.sms > gpu.l2_bytes) throw Skipped{"L2 does not hold the parts of all SMs"};
   Experiment experiment = bandwidth_of(gpu.sms, "bandwidth");
   experiment.slopes = {{.size = lengths_by_trial(timed_seconds, bytes_of_round),
                         .writers = std::size_t{gpu.sms} * warps,
-                        .window = median_sm(warps)}};
+                        .window = slowest_writer()}};
   experiment.checked = "warp sums against the closed form";
   experiment.placement = Placement{.cores = gpu.sms, .per_core = int{warps}};
   experiment.unproved = {.gate = "level"};
@@ -172,7 +172,7 @@ Experiment describe(const Params& params, const GpuFacts& gpu) {
   experiment.counts =
       CountPlan{.length = {.rounds = counted},
                 .loads = LoadPrediction{.requests = loads, .sectors = sectors},
-                .reads = static_cast<double>(loads),
+                .rows = LoadRows::none,
                 .warps_per_sm = double{1} * warps,
                 .any_level = true,
                 .past_l1 = true,

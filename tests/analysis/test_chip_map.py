@@ -34,7 +34,7 @@ class Chip:
         self.side = (self.gpc >= GPCS // 2).astype(np.int64)
         apart = generator.uniform(-20, 20, (GPCS, SLICES))[self.gpc]
         beside = generator.uniform(-3, 3, (SMS // 2, SLICES)).repeat(2, axis=0)
-        self.distance = apart + beside + generator.uniform(-5, 5, SMS)[:, None]
+        self.distance = apart + beside + generator.uniform(-5, 5, SMS // 2).repeat(2)[:, None]
 
     def map(self, operation: str = "exchange", lines: int = 4096, seed: int = 0) -> Cells:
         """A map as a run would have it, where `seed` chooses the noise."""
@@ -174,7 +174,8 @@ def test_the_command_describes_and_compares_chips(
     assert text.count("sides: two, of ") == 3
     assert "crossing costs 190" in text
     assert "bits 9 ^ 12 ^ 13 ^ 17 ^ 20: right for 100.00% of unseen lines of a page" in text
-    assert f"clusters link {GPCS} GPCs; 100.0% of SMs are grouped alike" in text
+    assert f"clusters link SMs in {GPCS} groups, of which 100.0% lie within one of" in text
+    assert "the most similar SM is the other one of the TPC for 100.0%" in text
     assert f"load: lines in {SLICES} groups" in text
     assert f"exchange: lines in {2 * SLICES} groups" in text
     assert text.count("100.0%; 100.0%") == len(folders), "one hash of addresses for all chips"
@@ -208,3 +209,9 @@ def test_a_fleet_reads_the_maps_of_its_runs(folders: list[Path]) -> None:
     assert found.cycles.shape == (SMS, 4096)
     assert map_of(replace(entry, sizes={})) is None
     assert map_of(replace(entry, folder="/nowhere")) is None
+
+
+def test_groups_of_groups_are_nested() -> None:
+    inner, outer = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 0, 0, 1, 1])
+    assert chip_map.nested(inner, outer) == 1
+    assert chip_map.nested(outer, inner) == pytest.approx(4 / 6)

@@ -137,12 +137,22 @@ def sm_groups(of: Cells, fewest: int, most: int) -> Groups:
     return _confirmed(whole, again)
 
 
+def nested(inner: Labels, outer: Labels) -> float:
+    """The share of items in the outer group that most items of their inner group are in."""
+    table = np.zeros((inner.max() + 1, outer.max() + 1))
+    np.add.at(table, (inner, outer), 1)
+    return float(table.max(axis=1).sum() / len(inner))
+
+
 def nearest_share(of: Cells, labels: Labels) -> float:
-    """Of the SMs that are not alone in their group: the share whose nearest SM is in it."""
-    apart = squareform(pdist(_centred(of.cycles)))
+    """Of the SMs that are not alone in their group: the share whose most similar SM is in it.
+
+    Means of SMs count: the SMs of a TPC have one, and TPCs of a GPC differ by some cycles.
+    """
+    apart = squareform(pdist(of.cycles))
     np.fill_diagonal(apart, np.inf)
-    grouped_ones = np.bincount(labels)[labels] > 1
-    return float((labels[apart.argmin(axis=1)] == labels)[grouped_ones].mean())
+    several = np.bincount(labels)[labels] > 1
+    return float((labels[apart.argmin(axis=1)] == labels)[several].mean())
 
 
 def line_groups(of: Cells) -> Groups:

@@ -9,8 +9,8 @@ from strata.model.chip_map import Cells, Groups, Labels, Parity
 from strata.model.units import number, quantity
 from strata.run import Run
 
-GPCS = (3, 20)
-"""How many groups of SMs above TPCs a chip may have."""
+GROUPS, COARSE = (3, 20), (3, 6)
+"""How many groups of SMs above TPCs a chip may have, and groups of GPCs."""
 
 
 def lines(run: Run) -> Iterator[str]:
@@ -38,7 +38,7 @@ def _sides(exchanges: Cells) -> Iterator[str]:
     if not found.are_two:
         yield f"sides: one (two groups explain {found.apart:.2f} of the variance)"
         return
-    ones = [f"{np.bincount(of, minlength=2)}".strip("[]") for of in (found.sms, found.lines)]
+    ones = [" and ".join(map(str, np.bincount(of, minlength=2))) for of in (found.sms, found.lines)]
     counted = exchanges.rows.get("fabric_sectors_per_access")
     yield (
         f"sides: two, of {ones[0]} SMs and {ones[1]} lines; crossing costs "
@@ -49,22 +49,22 @@ def _sides(exchanges: Cells) -> Iterator[str]:
 
 
 def _groups(of: Cells) -> Iterator[str]:
-    sms = chip_map.sm_groups(of, *GPCS)
-    yield f"{of.operation}: SMs in {_words(sms)}"
-    for name, groups in (("gpc", sms), ("tpc", None)):
-        known = of.known(name)
-        if known is None:
-            continue
-        linked = chip_map.by_first(known)
-        if groups:
-            alike = chip_map.alike(groups.labels, linked)
-            yield f"  clusters link {linked.max() + 1} GPCs; {alike:.1%} of SMs are grouped alike"
-        else:
-            share = chip_map.nearest_share(of, linked)
-            yield (
-                f"  clusters of two link {linked.max() + 1} TPCs; the SM with the most similar "
-                f"latencies is one of the TPC for {share:.1%}"
-            )
+    yield f"{of.operation}: SMs in {_words(chip_map.sm_groups(of, *GROUPS))}"
+    gpc, tpc = of.known("gpc"), of.known("tpc")
+    if gpc is not None:
+        coarse, linked = chip_map.sm_groups(of, *COARSE), chip_map.by_first(gpc)
+        share = chip_map.nested(linked, coarse.labels)
+        yield (
+            f"  clusters link SMs in {linked.max() + 1} groups, of which {share:.1%} lie within "
+            f"one of {coarse.count} coarse groups by latency"
+        )
+    if tpc is not None:
+        linked = chip_map.by_first(tpc)
+        share = chip_map.nearest_share(of, linked)
+        yield (
+            f"  clusters of two link SMs in {linked.max() + 1} TPCs; the most similar SM is the "
+            f"other one of the TPC for {share:.1%}"
+        )
     lines_of = chip_map.line_groups(of)
     yield f"{of.operation}: lines in {_words(lines_of)}"
     yield from _bits("group", lines_of.labels, of.offsets)
@@ -138,7 +138,7 @@ def distances(runs: Sequence[Run]) -> Iterator[str]:
     if len(maps) <= 1:
         return
     groups = [
-        (chip_map.sm_groups(one, *GPCS).labels, chip_map.line_groups(one).labels) for one in maps
+        (chip_map.sm_groups(one, *GROUPS).labels, chip_map.line_groups(one).labels) for one in maps
     ]
     near = chip_map.nearest(maps)
     yield "distance of maps (cycles):"
