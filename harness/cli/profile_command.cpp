@@ -380,6 +380,10 @@ int run_profile(const ProfileOptions& options) {
     const auto facts = part.devices.find(place.device);
     const DeviceMessage& device = devices.at(facts == part.devices.end() ? "" : facts->second.uuid);
     const Part* const same = matches[place.part];
+    const auto l2 = device.identity.facts.find("l2_bytes");
+    const auto* const bytes =
+        l2 == device.identity.facts.end() ? nullptr : std::get_if<std::int64_t>(&l2->second);
+    const double l2_bytes = bytes == nullptr ? 0 : static_cast<double>(*bytes);
     std::string why = counted.why_none;
     if (why.empty() && same == nullptr) why = "the second run had no such process";
     const fs::path folder = write_run(options,
@@ -387,6 +391,7 @@ int run_profile(const ProfileOptions& options) {
                                        .device = place.device,
                                        .selection = &counted.selection,
                                        .counts = same,
+                                       .l2_bytes = l2_bytes,
                                        .why_no_counts = why},
                                       device, counted, started);
     if (!print_table(options, folder) && !why.empty()) {

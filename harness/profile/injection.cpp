@@ -353,36 +353,48 @@ class Profile {
     try {
       const std::lock_guard lock{the().mutex_};
       CUpti_Activity* record = nullptr;
+      std::vector<const CUpti_ActivityKernel9*> kernels;
       while (valid > 0 && cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
-        the().take(*record);
+        if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
+          kernels.push_back(reinterpret_cast<const CUpti_ActivityKernel9*>(record));
+        } else {
+          the().take(*record);
+        }
       }
+      // In the order of their launches, as the second run numbers them; records of several streams
+      // come in the order of their ends.
+      std::ranges::stable_sort(kernels, {}, [](const auto* one) { return one->correlationId; });
+      for (const auto* const kernel : kernels)
+        the().take_kernel(*kernel);
     } catch (const std::exception&) {  // out of memory: what was collected stays
     }
     std::free(buffer);  // NOLINT(cppcoreguidelines-no-malloc): CUPTI's interface
   }
 
+  template <class Record>
+  bool is_complete(const Record& one) {
+    if (one.start > 0 && one.start <= one.end) return true;
+    part_.note("operations that had not ended when the program did are left out");
+    return false;
+  }
+
+  // Each newer version of a record begins with these.
+
+  void take_kernel(const CUpti_ActivityKernel9& one) {
+    if (!is_complete(one)) return;
+    const auto size = [](std::int32_t value) { return static_cast<unsigned>(value); };
+    const KernelShape shape{.kernel = one.name == nullptr ? "" : one.name,
+                            .grid = {size(one.gridX), size(one.gridY), size(one.gridZ)},
+                            .block = {size(one.blockX), size(one.blockY), size(one.blockZ)}};
+    Launches facts;
+    facts.registers = one.registersPerThread;
+    facts.static_shared = size(one.staticSharedMemory);
+    facts.dynamic_shared = size(one.dynamicSharedMemory);
+    part_.add_kernel(one.deviceId, shape, one.start, one.end, one.graphId != 0, facts);
+  }
+
   void take(const CUpti_Activity& record) {
-    const auto is_complete = [&](const auto& one) {
-      if (one.start > 0 && one.start <= one.end) return true;
-      part_.note("operations that had not ended when the program did are left out");
-      return false;
-    };
-    // Each newer version of a record begins with these.
     switch (record.kind) {
-      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-      case CUPTI_ACTIVITY_KIND_KERNEL: {
-        const auto& one = reinterpret_cast<const CUpti_ActivityKernel9&>(record);
-        if (!is_complete(one)) return;
-        const auto size = [](std::int32_t value) { return static_cast<unsigned>(value); };
-        const KernelShape shape{.kernel = one.name == nullptr ? "" : one.name,
-                                .grid = {size(one.gridX), size(one.gridY), size(one.gridZ)},
-                                .block = {size(one.blockX), size(one.blockY), size(one.blockZ)}};
-        Launches facts;
-        facts.registers = one.registersPerThread;
-        facts.static_shared = size(one.staticSharedMemory);
-        facts.dynamic_shared = size(one.dynamicSharedMemory);
-        return part_.add_kernel(one.deviceId, shape, one.start, one.end, one.graphId != 0, facts);
-      }
       case CUPTI_ACTIVITY_KIND_MEMCPY: {
         const auto& one = reinterpret_cast<const CUpti_ActivityMemcpy6&>(record);
         if (!is_complete(one)) return;
@@ -572,9 +584,14 @@ class Profile {
       const bool is_last = ::poll(&ready, 1, milliseconds) > 0;
       if (is_done_) return;
       collect(0);
-      if (const std::lock_guard lock{mutex_}; !is_done_ && (is_changed_ || is_last)) {
+      if (const std::lock_guard lock{mutex_};
+          !is_done_ && (is_last || (is_changed_ && now() >= next_write_))) {
         part_.is_whole = is_last;
+        const std::uint64_t begin = now();
         write();
+        // A part of many kernels takes long, and the program waits for it.
+        constexpr std::uint64_t pause = 50;
+        next_write_ = now() + pause * (now() - begin);
       }
       if (!is_last) continue;
       const char byte = 0;
@@ -621,6 +638,7 @@ class Profile {
   Part part_;
   std::size_t dropped_ = 0;
   bool is_changed_ = false;
+  std::uint64_t next_write_ = 0;
   std::atomic<bool> is_done_ = false;
   bool is_forked_ = false;
   std::array<int, 2> wake_{-1, -1};

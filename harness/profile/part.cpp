@@ -37,7 +37,13 @@ class Line {
   }
   Line& durations(const Durations& times) {
     number(times.count()).number(times.total()).number(times.least()).number(times.most());
-    return numbers(times.samples());
+    std::vector<std::uint64_t> durations;
+    std::vector<std::uint64_t> ordinals;
+    for (const auto& [duration, ordinal] : times.samples()) {
+      durations.push_back(duration);
+      ordinals.push_back(ordinal);
+    }
+    return numbers(durations).numbers(ordinals);
   }
   [[nodiscard]] std::string end() const { return text_ + '\n'; }
 
@@ -123,15 +129,15 @@ void each_line(std::string_view text, Read read) {
 
 }  // namespace
 
-void Durations::add(std::uint64_t duration) {
+void Durations::add(std::uint64_t duration, std::uint64_t ordinal) {
   least_ = count_ == 0 ? duration : std::min(least_, duration);
   most_ = std::max(most_, duration);
   total_ += duration;
   ++count_;
-  if (samples_.size() < most_samples) return samples_.push_back(duration);
+  if (samples_.size() < most_samples) return samples_.push_back({duration, ordinal});
   // Vitter's algorithm R: each launch is as likely to remain as any other.
   const auto place = std::uniform_int_distribution<std::uint64_t>{0, count_ - 1}(random_);
-  if (place < samples_.size()) samples_[place] = duration;
+  if (place < samples_.size()) samples_[place] = {duration, ordinal};
 }
 
 void BusyTime::add(std::uint64_t begin, std::uint64_t end) {
@@ -166,8 +172,9 @@ void Part::add_kernel(unsigned device, const KernelShape& shape, std::uint64_t b
     if (of_device.size() >= most_shapes) return others[device].add(end - begin);
     found = of_device.emplace(shape, facts).first;
   }
-  found->second.times.add(end - begin);
-  found->second.in_graphs += in_graph ? 1 : 0;
+  Launches& all = found->second;
+  all.in_graphs += in_graph ? 1 : 0;
+  all.times.add(end - begin, in_graph ? 0 : all.times.count() + 1 - all.in_graphs);
 }
 
 void Part::add_copy(unsigned device, const std::string& kind, std::uint64_t begin,
@@ -251,8 +258,13 @@ struct PartReader {
     times.total_ = words.number();
     times.least_ = words.number();
     times.most_ = words.number();
-    times.samples_ = words.numbers();
-    if (times.count_ == 0 || times.samples_.empty()) throw Malformed{};
+    const auto durations = words.numbers();
+    const auto ordinals = words.numbers();
+    if (times.count_ == 0 || durations.empty() || ordinals.size() != durations.size()) {
+      throw Malformed{};
+    }
+    for (std::size_t i = 0; i < durations.size(); ++i)
+      times.samples_.push_back({durations[i], ordinals[i]});
     return times;
   }
   static BusyTime busy(Words& words) {

@@ -28,13 +28,18 @@ struct KernelShape {
 class Durations {
  public:
   static constexpr std::size_t most_samples = 100;
+  struct Sample {
+    std::uint64_t duration = 0;
+    std::uint64_t ordinal = 0;  ///< of the launch, from 1; 0: not one that can be counted
+    auto operator<=>(const Sample&) const = default;
+  };
 
-  void add(std::uint64_t duration);
+  void add(std::uint64_t duration, std::uint64_t ordinal = 0);
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint64_t total() const { return total_; }
   [[nodiscard]] std::uint64_t least() const { return least_; }
   [[nodiscard]] std::uint64_t most() const { return most_; }
-  [[nodiscard]] const std::vector<std::uint64_t>& samples() const { return samples_; }
+  [[nodiscard]] const std::vector<Sample>& samples() const { return samples_; }
 
  private:
   friend struct PartReader;
@@ -42,7 +47,7 @@ class Durations {
   std::uint64_t total_ = 0;
   std::uint64_t least_ = 0;
   std::uint64_t most_ = 0;
-  std::vector<std::uint64_t> samples_;
+  std::vector<Sample> samples_;
   std::minstd_rand random_;
 };
 
@@ -118,6 +123,7 @@ struct Part {
   int refusal = 0;                 ///< result of CUPTI that ended counting; 0: none
   std::string refused_call;
 
+  /// Launches of a shape are numbered in the order of these calls, without those of graphs.
   void add_kernel(unsigned device, const KernelShape& shape, std::uint64_t begin, std::uint64_t end,
                   bool in_graph, const Launches& facts);
   void add_copy(unsigned device, const std::string& kind, std::uint64_t begin, std::uint64_t end,

@@ -35,6 +35,7 @@ struct DeviceProfile {
   unsigned device = 0;
   const Selection* selection = nullptr;
   const Part* counts = nullptr;  ///< of the same process of another run; null: nothing was counted
+  double l2_bytes = 0;           ///< size of L2; 0: unknown
   std::string why_no_counts;     ///< then
 };
 

@@ -47,7 +47,7 @@ def ordered(*parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
 STREAM = {
     "dram_read_bytes": 3e9, "dram_write_bytes": 1.4e9, "l2_sm_sectors": 2e8,
     "fp32_add": 0, "fp32_mul": 0, "fp32_fma": 1e9,
-    "l1_sectors": 2e8, "l1_hit_sectors": 1e8, "l2_sm_hit_sectors": 5e7,
+    "l1_sectors": 2e8, "l1_hit_sectors": 1e8, "l2_hit_sectors": 5e7, "l2_load_miss_sectors": 1.5e8,
     "stall_all": 11, "stall_selected": 1, "stall_long_scoreboard": 8, "stall_wait": 2,
     "sms_at_work": 99, "achieved_occupancy": 60,
 }  # fmt: skip
@@ -88,6 +88,28 @@ def test_tensor_operations_are_compared_with_their_type(tmp_path: Path) -> None:
     assert used.name == "bf16 tensor cores"
     assert used.share == pytest.approx(4e12 / 6e-3 / used.ceiling.value)
     assert used.ceiling.name == "bf16, tensor cores"
+
+
+def test_counts_are_compared_with_the_times_of_the_same_launches(tmp_path: Path) -> None:
+    # A kernel of cuBLAS on an H200, with two sizes of work in one launch shape.
+    of_bf16 = {"tensor_bf16_operations": 34359738368.0}
+    timed, counted = kernel("nvjet", 29.5e-6, of_bf16)
+    paired = measurement("paired_time", [44.9e-6, 44.4e-6], unit="s", method="cupti_activity")
+    run = loaded(tmp_path, [timed | {"measurements": [*timed["measurements"], paired]}, counted])
+    (one,) = kernels(run)
+    (used,) = uses(one, limits_of(lenders("", H200)))
+    assert used.rate == pytest.approx(34359738368 / 44.65e-6)
+    assert 0.9 < used.share < 0.92
+
+
+def test_rows_that_no_two_passes_agree_on_are_not_used(tmp_path: Path) -> None:
+    timed, counted = kernel("small", 1e-3, STREAM)
+    for row in counted["measurements"]:
+        if row["quantity"].startswith("dram_"):
+            row["noise"] = {"verdict": "failed", "detail": "passes found different caches"}
+    (one,) = kernels(loaded(tmp_path, [timed, counted]))
+    assert one.moved("dram") is None
+    assert [use.name for use in uses(one, limits_of(lenders("", H200)))] == ["L2", "fp32"]
 
 
 def test_shares_of_time_and_the_table_follow_the_total_time(tmp_path: Path) -> None:

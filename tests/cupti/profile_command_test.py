@@ -18,6 +18,9 @@ STRATA = sys.argv.pop(1)
 PROGRAM = sys.argv.pop(1)
 SOURCE = Path(sys.argv.pop(1))
 SCALE = "_Z5scaleILi4EEvPfi"
+HAS_ANALYSIS = (
+    subprocess.run([STRATA, "validate", "--help"], capture_output=True, check=False).returncode == 0
+)
 TWO_KERNELS = ("launch", SCALE, "8", "20", "5000", "launch", "gather", "64", "5", "1000")
 
 
@@ -66,6 +69,7 @@ class ProfileTest(unittest.TestCase):
         # CUPTI of the program does not know this one: a missing row.
         self.assertNotIn(("gather", "sm_cycles"), rows)
 
+    @unittest.skipUnless(HAS_ANALYSIS, "no Python with the analysis package: set STRATA_PYTHON")
     def test_the_run_is_sound_and_its_table_names_the_kernels(self) -> None:
         done = self.profile(*TWO_KERNELS, table=True)
         self.assertIn("scale<4> 8·128", done.stderr)
@@ -105,6 +109,16 @@ class ProfileTest(unittest.TestCase):
         ]
         self.assertEqual(why, "it takes little of the time")
 
+    def test_counts_have_the_times_of_their_own_launches(self) -> None:
+        sizes = ("launch", "mixed", "8", "4", "1000", "launch", "mixed", "8", "4", "3000")
+        done = self.profile(*sizes)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = map(json.loads, (self.run_folder() / "samples.jsonl").read_text().splitlines())
+        (timed,) = [one for one in lines if one["benchmark"] == "mixed" and one["kind"] == "case"]
+        samples = {one["quantity"]: one["samples"] for one in timed["measurements"]}
+        # Of eight launches the third, fifth and seventh are counted.
+        self.assertEqual(samples["paired_time"], [1e-6, 3e-6, 3e-6])
+
     def test_a_kernel_of_a_graph_is_named_as_not_counted(self) -> None:
         done = self.profile(*TWO_KERNELS, "graph", "graphed")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -117,6 +131,7 @@ class ProfileTest(unittest.TestCase):
         self.assertIn("launches into graphs are not counted", done.stderr)
         self.assertNotIn(("scale", "dram_read_bytes"), self.rows())
 
+    @unittest.skipUnless(HAS_ANALYSIS, "no Python with the analysis package: set STRATA_PYTHON")
     def test_without_permission_there_are_times_and_the_command_that_grants_it(self) -> None:
         done = self.profile("refuse", *TWO_KERNELS, table=True)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -47,8 +47,9 @@ TEST(ProfileDurations, AreExactInTotalAndSampledUniformlyInBoundedMemory) {
   ASSERT_THAT(times.samples(), SizeIs(Durations::most_samples));
   // 100 uniform samples: each third holds a third of them, within five standard deviations.
   for (const std::uint64_t third : {1ULL, 33'334ULL, 66'667ULL}) {
-    const auto inside = std::ranges::count_if(
-        times.samples(), [&](auto one) { return one >= third && one < third + 33'333; });
+    const auto inside = std::ranges::count_if(times.samples(), [&](const auto& one) {
+      return one.duration >= third && one.duration < third + 33'333;
+    });
     EXPECT_NEAR(static_cast<double>(inside), 33.3, 23.6);
   }
 }
@@ -181,6 +182,74 @@ TEST(ProfileRecords, HaveTheCountsOfTheirOwnLaunches) {
   const auto skipped = std::ranges::find(records, Status::skipped, &CaseRecord::status);
   ASSERT_NE(skipped, records.end());
   EXPECT_EQ(skipped->reason, "it takes little of the time");
+}
+
+TEST(ProfileRecords, PairCountsWithTheTimesOfTheSameLaunches) {
+  const KernelShape shape = shape_of("k", 8);
+  Part times;
+  for (const std::uint64_t duration : {10, 20, 30, 40})
+    times.add_kernel(0, shape, 1000, 1000 + duration, false, {});
+  Part counts;
+  counts.metrics = {"x.sum"};
+  counts.counted = {{0, shape, 4, {8}}, {0, shape, 2, {4}}};
+  const auto paired = [&] {
+    const auto records = records_of({.times = &times, .device = 0, .counts = &counts}, {}, "t");
+    const auto row =
+        std::ranges::find(records.front().measurements, "paired_time", &Measurement::quantity);
+    return row == records.front().measurements.end() ? std::vector<double>{} : row->samples;
+  };
+  EXPECT_THAT(paired(), ElementsAre(40e-9, 20e-9));
+  counts.counted[1].ordinal = 5;  // not in the first run
+  EXPECT_THAT(paired(), IsEmpty());
+}
+
+/// Counts of one launch with `hits` and `misses` of 1000 sectors, in an L2 of 1 MB.
+std::map<std::string, Verdict> verdicts_of(double hits, double misses, double read,
+                                           double written) {
+  const KernelShape shape = shape_of("k", 8);
+  const Part times = part_with({{shape, {4, 50}}});
+  const std::vector<std::pair<std::string, double>> values{
+      {"l2_load_sectors", 1000}, {"l2_hit_sectors", hits},      {"l2_load_miss_sectors", misses},
+      {"dram_read_bytes", read}, {"dram_write_bytes", written}, {"fp32_add", 1}};
+  Part counts;
+  counts.counted = {{0, shape, 2, {}}};
+  CounterPlan plan;
+  for (const auto& [name, value] : values) {
+    counts.metrics.push_back(name);
+    counts.counted[0].values.push_back(value);
+    plan.quantities.push_back({.name = name, .metric = name, .unit = "1"});
+  }
+  Selection selection;
+  selection.launches[shape] = {2};
+  std::map<std::string, Verdict> verdicts;
+  for (const auto& record : records_of({.times = &times,
+                            .device = 0,
+                            .selection = &selection,
+                            .counts = &counts,
+                            .l2_bytes = 1e6},
+                                       plan, "t")) {
+    if (record.phase != Phase::counting) continue;
+    for (const auto& row : record.measurements)
+      verdicts[row.quantity] = row.noise.verdict;
+  }
+  return verdicts;
+}
+
+TEST(ProfileRecords, RefuseCachesThatPassesOfAReplayFoundDifferent) {
+  auto found = verdicts_of(500, 1000, 5e7, 5e7);  // one pass hits where another one misses
+  for (const char* const name :
+       {"l2_hit_sectors", "l2_load_miss_sectors", "dram_read_bytes", "dram_write_bytes"}) {
+    EXPECT_EQ(found[name], Verdict::failed) << name;
+  }
+  EXPECT_EQ(found["fp32_add"], Verdict::not_applicable);
+  EXPECT_EQ(found["l2_load_sectors"], Verdict::not_applicable);
+  found = verdicts_of(100, 900, 5e7, 5e7);
+  EXPECT_EQ(found["dram_read_bytes"], Verdict::not_applicable);
+  EXPECT_EQ(found["dram_write_bytes"], Verdict::not_applicable);
+  found = verdicts_of(100, 900, 5e5, 5e6);  // as much as L2 holds
+  EXPECT_EQ(found["dram_read_bytes"], Verdict::unverified);
+  EXPECT_EQ(found["dram_write_bytes"], Verdict::unverified);
+  EXPECT_EQ(found["l2_hit_sectors"], Verdict::not_applicable);
 }
 
 TEST(ProfileParts, OfTwoRunsMatchByProgramAndOrder) {

@@ -223,6 +223,8 @@ def summary(
     for line in filter(None, lines):
         _say(line)
     _print_table(loaded)
+    if any(case.suite == "profile" for case in loaded.cases):
+        show_profile(runs[0])
 
 
 _WORDS = "A recorded run or a run folder [the first recorded run], then the question."

@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean
 from typing import NamedTuple
 
 from strata.ladder.stalls import STATES, WORKING
 from strata.model.units import SPACE, quantity
 from strata.roofline.ceilings import MAIN, Ceiling, ceilings, peaks
 from strata.roofline.forms import FLOP, INSTRUCTION, SECTOR, level_words
+from strata.roofline.kernels import short_names
 from strata.run import Case, Row, Run, grouped
 
 SUITE = "profile"
@@ -16,6 +18,8 @@ COPIES = "memory_copies"
 TIMELINE = "device_timeline"
 NEAR = 0.6
 """A kernel above this share of a ceiling is limited by it; below, by latency."""
+_LONGEST = 40
+"""Letters of a name."""
 FEW = 0.6
 """Share of the SMs with work below which a launch is too small."""
 _MOVED: Mapping[str, Mapping[str, int]] = {
@@ -37,6 +41,17 @@ _DONE: Mapping[str, Mapping[str, int]] = {
 }  # fmt: skip
 """What is counted of each arithmetic, and the operations of one. A 16-bit instruction has two."""
 _ISSUE = {"executed_instructions": 1}
+WAITS: Mapping[str, str] = {
+    **STATES,
+    "mio_throttle": "queue of shared memory full",
+    "lg_throttle": "queue of loads and stores full",
+    "gmma": "matrix instruction of a warp group",
+    "membar": "memory fence",
+    "sleeping": "sleep",
+    "drain": "stores at the end",
+    "tex_throttle": "queue of textures full",
+}
+"""In what warps wait, by state."""
 
 
 class Use(NamedTuple):
@@ -60,12 +75,8 @@ class Kernel:
     case: Case
     rows: Mapping[str, Row]
     share: float
-
-    @property
-    def name(self) -> str:
-        """Name in C++, without parameters."""
-        name = str(self.case.facts.get("kernel", self.case.benchmark))
-        return name.removeprefix("void ").replace("(anonymous namespace)", "anonymous")
+    name: str
+    """Short, without namespaces and parameters."""
 
     @property
     def time(self) -> float:
@@ -82,20 +93,37 @@ class Kernel:
         """Whether it has counters."""
         return any(row.provenance == "counted" for row in self.rows.values())
 
+    def valid(self, name: str) -> Row | None:
+        """A row that is not invalid; None if there is none."""
+        row = self.rows.get(name)
+        return row if row and row.valid else None
+
     def total(self, parts: Mapping[str, int]) -> float | None:
-        """A weighted sum of counts; None if one is missing."""
-        if any(name not in self.rows for name in parts):
+        """A weighted sum of counts, mean of the counted launches; None if one is missing."""
+        counts = [self.valid(name) for name in parts]
+        found = [row for row in counts if row]
+        if len(found) < len(parts):
             return None
-        return sum(each * self.rows[name].value for name, each in parts.items())
+        return sum(each * _mean(row) for row, each in zip(found, parts.values(), strict=True))
+
+    @property
+    def counted_time(self) -> float:
+        """Mean duration of the counted launches, in the run without counters.
+
+        Launches of one shape may do different work. The median of all without such times.
+        """
+        row = self.valid("paired_time")
+        return _mean(row) if row else self.time
 
     def moved(self, level: str) -> float | None:
         """Bytes of a launch at a level."""
         return self.total(_MOVED[level])
 
-    def part(self, above: str, below: str) -> float | None:
-        """A ratio of two counts; None without either."""
-        top, bottom = self.rows.get(above), self.rows.get(below)
-        return top.value / bottom.value if top and bottom and bottom.value > 0 else None
+    def part(self, of: str, *others: str) -> float | None:
+        """The share of a count in its sum with others; None if one is missing, or all are 0."""
+        all_of = self.total(dict.fromkeys((of, *others), 1))
+        mine = self.total({of: 1})
+        return mine / all_of if mine is not None and all_of else None
 
     @cached_property
     def stall(self) -> tuple[str, float] | None:
@@ -112,6 +140,10 @@ class Kernel:
         return name.removeprefix("stall_"), waits[name] / total
 
 
+def _mean(row: Row) -> float:
+    return fmean(row.taken) if row.taken else row.value
+
+
 def kernels(run: Run) -> list[Kernel]:
     """The kernels of a profile, those with the longest total time first."""
     of_case = grouped(run.rows, lambda row: row.case)
@@ -123,7 +155,12 @@ def kernels(run: Run) -> list[Kernel]:
         if "gpu_time" in rows and "total_time" in rows and "launches" in rows:
             found.append((case, rows))
     whole = sum(rows["total_time"].value for _, rows in found) or 1.0
-    made = [Kernel(case, rows, rows["total_time"].value / whole) for case, rows in found]
+    full = {case.id: str(case.facts.get("kernel", case.benchmark)) for case, _ in found}
+    short = short_names(((name, name) for name in dict.fromkeys(full.values())), _LONGEST)
+    made = [
+        Kernel(case, rows, rows["total_time"].value / whole, short[full[case.id]])
+        for case, rows in found
+    ]
     return sorted(made, key=lambda one: -one.share)
 
 
@@ -152,8 +189,9 @@ def uses(kernel: Kernel, limits: Mapping[str, Ceiling]) -> list[Use]:
     for parts_of, unit in ((_MOVED, "B/s"), (_DONE, "FLOP/s"), ({"issue": _ISSUE}, "1/s")):
         for level, parts in parts_of.items():
             done, ceiling = kernel.total(parts), limits.get(level)
-            if done and ceiling and kernel.time > 0:
-                found.append(Use(_resource(level), done / kernel.time, unit, ceiling))
+            if done and ceiling and kernel.counted_time > 0:
+                rate = done / kernel.counted_time
+                found.append(Use(_resource(level), rate, unit, ceiling))
     return sorted(found, key=lambda use: -use.share)
 
 
@@ -172,7 +210,7 @@ def sentence(kernel: Kernel, used: Sequence[Use]) -> str:
     waits = ""
     if kernel.stall:
         name, share = kernel.stall
-        waits = f"; warps wait mostly for {STATES.get(name, name)} ({percent(share)})"
+        waits = f"; warps wait mostly for {WAITS.get(name, name)} ({percent(share)})"
     if not used:
         return f"no ceilings to compare with{waits}"
     first = used[0]
@@ -183,7 +221,7 @@ def sentence(kernel: Kernel, used: Sequence[Use]) -> str:
     at_work = kernel.rows.get("sms_at_work")
     if at_work and at_work.value < 100 * FEW:
         return (
-            f"too small: SMs have work {at_work.value:.0f}{SPACE}% of the time; "
+            f"too small: SMs have work {percent(at_work.value / 100)} of the time; "
             f"{first.name} {percent(first.share)} of its ceiling"
         )
     return f"limited by latency: {first.name} is nearest its ceiling, {percent(first.share)}{waits}"

@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from strata.ladder.stalls import STATES
 from strata.model import Cited, Sentence, Table
 from strata.model.truth import load_run
 from strata.model.units import SPACE, quantity
@@ -13,6 +12,7 @@ from strata.profile.kernels import (
     COPIES,
     SUITE,
     TIMELINE,
+    WAITS,
     Kernel,
     kernels,
     limits_of,
@@ -26,8 +26,6 @@ from strata.run.index import RESULTS, folders
 
 MOST = 20
 """Kernels in the table."""
-_WIDTH = 44
-"""Letters of a kernel's name."""
 _WANTED = (
     (frozenset({"ceilings", "peak_bandwidth"}), frozenset({"ceilings", "bandwidth"})),
     (frozenset({"tensor_rate"}),),
@@ -88,8 +86,9 @@ def table(
     for one in found[:MOST]:
         used = uses(one, limits)
         limit, share = (used[0].name, percent(used[0].share)) if used else ("–", "–")
-        waits = STATES.get(one.stall[0], one.stall[0]) if one.stall else "–"
+        waits = WAITS.get(one.stall[0], one.stall[0]) if one.stall else "–"
         occupancy = one.rows.get("achieved_occupancy")
+        l2_hits = one.part("l2_hit_sectors", "l2_load_miss_sectors")
         cells: list[Sentence] = [
             (short_name(one),),
             _cited(one, "total_time", percent(one.share)),
@@ -99,14 +98,19 @@ def table(
             (share,),
             _cited(one, "dram_read_bytes", _bytes(one.moved("dram"))),
             _cited(one, "l2_sm_sectors", _bytes(one.moved("l2"))),
-            _cited(one, "l1_hit_sectors", _part(one.part("l1_hit_sectors", "l1_sectors"))),
-            _cited(one, "l2_sm_hit_sectors", _part(one.part("l2_sm_hit_sectors", "l2_sm_sectors"))),
+            _cited(one, "l1_hit_sectors", _part(_ratio(one, "l1_hit_sectors", "l1_sectors"))),
+            _cited(one, "l2_hit_sectors", _part(l2_hits)),
             _cited(one, "achieved_occupancy", _part(occupancy.value / 100 if occupancy else None)),
             (waits,),
         ]
         made.append((*cells, *([(sentence(one, used),)] if explained else [])))
     numeric = frozenset({1, 2, 3, 5, 6, 7, 8, 9, 10})
     return Table("profile", "Kernels of a program", header, tuple(made), numeric)
+
+
+def _ratio(kernel: Kernel, above: str, below: str) -> float | None:
+    top, bottom = kernel.total({above: 1}), kernel.total({below: 1})
+    return top / bottom if top is not None and bottom else None
 
 
 def _cited(kernel: Kernel, name: str, text: str) -> Sentence:
@@ -146,11 +150,9 @@ def _device_line(case: Case, of: Mapping[str, float]) -> list[str]:
 
 
 def short_name(kernel: Kernel) -> str:
-    """A kernel and its shape in a line of bounded length."""
-    name = re.sub(r"\(.*", "", kernel.name) or kernel.name
+    """A kernel and its shape: blocks and threads, without dimensions of 1 at their ends."""
     shape = f"{kernel.case.params.get('grid', '')}·{kernel.case.params.get('block', '')}"
-    shape = re.sub(r"(x1)+(?=·|$)", "", shape)
-    return f"{name if len(name) <= _WIDTH else f'{name[: _WIDTH - 1]}…'} {shape}"
+    return f"{kernel.name} {re.sub(r'(x1)+(?=·|$)', '', shape)}"
 
 
 def _bytes(value: float | None) -> str:

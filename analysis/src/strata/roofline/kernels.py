@@ -131,7 +131,9 @@ class Kernel:
         found = [row for row in rows if row.provenance == "counted"]
         counts = {key: row for row in found for key in (row.method, row.quantity)}
         scale = 1.0
-        own = next((row for row in rows if row.quantity == "gpu_time" and row.minimum > 0), None)
+        times = {row.quantity: row for row in rows if row.minimum > 0}
+        # Launches of one shape may do different work: those of a profile that were counted.
+        own = times.get("paired_time", times.get("gpu_time"))
         if not timed and not (timed := own):
             cycles, rate = _cycles(counts, ""), _cycles(counts, ".per_second")
             timed, scale = cycles if rate else None, 1 / rate.value if rate else 1.0
