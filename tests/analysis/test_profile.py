@@ -100,6 +100,13 @@ def test_counts_are_compared_with_the_times_of_the_same_launches(tmp_path: Path)
     (used,) = uses(one, limits_of(lenders("", H200)))
     assert used.rate == pytest.approx(34359738368 / 44.65e-6)
     assert 0.9 < used.share < 0.92
+    # Where the pairs are doubtful, the counted launches have the times that they had then.
+    paired["noise"] = {"verdict": "failed", "detail": "it may not be the same"}
+    counting = count("counted_time", 46200, unit="ns", method="gpu__time_duration.sum")
+    counted["measurements"].append(counting)
+    timed["measurements"].append(paired)
+    (one,) = kernels(loaded(tmp_path / "doubtful", [timed, counted]))
+    assert one.counted_time == pytest.approx(46.2e-6)
 
 
 def test_rows_that_no_two_passes_agree_on_are_not_used(tmp_path: Path) -> None:

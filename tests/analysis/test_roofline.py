@@ -18,7 +18,7 @@ from strata import interop
 from strata.figures import _style
 from strata.figures import roofline as drawing
 from strata.report.roofline import write
-from strata.roofline.ceilings import Ceiling
+from strata.roofline.ceilings import Ceiling, joined
 from strata.roofline.forms import FLOP, INSTRUCTION, LOADS, ONCE, Form, level_words
 from strata.roofline.kernels import COMMAND, CONSTANTS, short_names
 from strata.roofline.points import Point
@@ -722,8 +722,8 @@ def test_a_busy_pipe_whose_operations_were_not_collected_makes_a_lower_bound(
     assert ("≥" in words) == bool(lacks)
     assert all(f"lower bound: without {metric}" in words for metric in lacks)
     assert ("Arrow up" in caption(found)) == bool(lacks)
-    told = notes(run, found)
-    assert [("--set roofline" in line) for line in told] == [False, True][: 2 * bool(lacks)]
+    advice = notes(run, found)
+    assert [("--set roofline" in line) for line in advice] == [False, True][: 2 * bool(lacks)]
 
 
 def test_a_missing_metric_is_named_with_the_command_that_collects_it(
@@ -775,6 +775,19 @@ def test_all_of_a_program_that_others_wrote_is_drawn(
     assert all(point.doubt == CONSTANTS for point in gather)
     sorts = [point for point in dram if "RadixSort" in point.full]
     assert [point.work for point in sorts] == [0, 0, 0][: len(sorts)]
+
+
+def test_ceilings_of_a_recorded_device_have_tensor_cores(tmp_path: Path) -> None:
+    file, out = tmp_path / "kernels.csv", tmp_path / "out"
+    file.write_bytes(gzip.decompress((FILES / "pytorch_full.csv.gz").read_bytes()))
+    done = strata("roofline", file, "--ceilings", "h200", "-o", out)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(f"{kind}, tensor cores" in done.stdout for kind in ("bf16", "fp16", "fp64"))
+    first = run_of(tmp_path / "a", *ceilings(), run="first")
+    second = run_of(tmp_path / "b", arithmetic("fp32", 1e12), tensor_rate("bf16", 8e14), run="two")
+    both = entries([joined([first, second])])
+    for name, value, run in (("fp32", PEAK, "first"), ("bf16, tensor cores", 8e14, "two")):
+        assert (named(both, name).value, named(both, name).run) == (value, run)
 
 
 OF_PART = {"tst": "tensor bf16", "f64f64": "tensor fp64", "hsh": "tensor fp16",
@@ -830,6 +843,20 @@ def test_arrows_lead_from_a_run_before(tmp_path: Path, lender: Run) -> None:
     )
     assert any(title.startswith("before: void a::step&lt;4") for title in titles)
     assert any(title.startswith("ridge point of DRAM, read and fp32: 15") for title in titles)
+
+
+def test_names_of_kernels_do_nothing_but_name(tmp_path: Path, lender: Run) -> None:
+    name, out = "=cmd|日本語<script>alert(1)</script>$_0$_1\x1b[31m", tmp_path / "out"
+    file = page(tmp_path, FLOPS_OF_32, name)
+    done = strata("roofline", file, "--ceilings", lender.folder, "-o", out)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    for made in out.glob("*.*"):
+        assert b"\x1b[31m" not in made.read_bytes()
+    svg = (out / "roofline.svg").read_text(encoding="utf-8")
+    assert "&lt;script&gt;alert" in svg
+    assert "<script>" not in svg
+    assert ",'=cmd|" in (out / "roofline.csv").read_text(encoding="utf-8")
 
 
 def test_the_manual_collects_what_messages_ask_for() -> None:

@@ -45,9 +45,9 @@ def load_text(run: Path) -> str:
 def test_a_table_alone_gives_the_rows_the_sentences_and_the_roofline(
     tmp_path: Path, *, packed: bool
 ) -> None:
-    told: list[str] = []
-    run, whole = interop.load(alone(H200, tmp_path, packed=packed), told.append), load_run(H200)
-    assert UNKNOWN in "".join(told)
+    warnings: list[str] = []
+    run, whole = interop.load(alone(H200, tmp_path, packed=packed), warnings.append), load_run(H200)
+    assert UNKNOWN in "".join(warnings)
     assert [row.key for row in run.rows] == [row.key for row in whole.rows]
     assert [row.value for row in run.rows] == [row.value for row in whole.rows]
     assert [case.id for case in run.cases] == list(dict.fromkeys(row.case for row in whole.rows))
@@ -63,7 +63,7 @@ def test_a_table_alone_gives_the_rows_the_sentences_and_the_roofline(
 def test_each_command_takes_a_table(tmp_path: Path) -> None:
     table = alone(H200, tmp_path)
     for words in (
-        ("roofline", table, "-o", tmp_path / "roofline"),
+        ("roofline", table, "--ceilings", table, "-o", tmp_path / "roofline"),
         ("report", table, "-o", tmp_path / "report", "--formats", "svg"),
         ("compare", table, GPU_RUN),
     ):

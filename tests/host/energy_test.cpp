@@ -213,6 +213,17 @@ TEST(EnergyReport, LeavesWindowsOutWhoseMetersDisagree) {
   EXPECT_NEAR(row_of(fake.record, "marginal_energy", "slope").samples.front(), 100e-12, 1e-20);
 }
 
+TEST(EnergyReport, FailsWhereTheMetersDisagreeInEachWindow) {
+  for (const double integral : {320.0, 900.0}) {
+    FakeSession fake;
+    std::vector<Observed> all{part_of(1, 4e12, 900), part_of(0.5, 2e12, 900)};
+    all[0].power.integral = 320;
+    all[1].power.integral = integral;
+    report(fake.session, work_named("dram_read"), all, "nvml_energy");
+    EXPECT_EQ(fake.verdict("energy_integral"), integral == 900 ? Verdict::passed : Verdict::failed);
+  }
+}
+
 TEST(EnergyReport, HasJoulesOfAStepOfARung) {
   FakeSession fake;
   const std::vector<Observed> all{part_of(1, 1e12, 500)};

@@ -203,6 +203,24 @@ TEST(ProfileRecords, PairCountsWithTheTimesOfTheSameLaunches) {
   EXPECT_THAT(paired(), IsEmpty());
 }
 
+TEST(ProfileRecords, RefusePairsWithOtherDurations) {
+  const KernelShape shape = shape_of("k", 8);
+  Part times;
+  for (const std::uint64_t duration : {50'000, 100'000})
+    times.add_kernel(0, shape, 1000, 1000 + duration, false, {});
+  Part counts;
+  counts.metrics = {"gpu__time_duration.sum"};
+  const auto verdict = [&](double first, double second) {
+    counts.counted = {{0, shape, 1, {first}}, {0, shape, 2, {second}}};
+    const auto records = records_of({.times = &times, .device = 0, .counts = &counts}, {}, "t");
+    const auto row =
+        std::ranges::find(records.front().measurements, "paired_time", &Measurement::quantity);
+    return row->noise.verdict;
+  };
+  EXPECT_EQ(verdict(54'000, 108'000), Verdict::not_applicable);
+  EXPECT_EQ(verdict(100'000, 50'000), Verdict::failed);
+}
+
 /// Counts of one launch with `hits` and `misses` of 1000 sectors, in an L2 of 1 MB.
 std::map<std::string, Verdict> verdicts_of(double hits, double misses, double read,
                                            double written) {

@@ -25,6 +25,7 @@ from strata.model.truth import fallen, load_run
 from strata.report import headlines, map_text
 from strata.report.sentences import sentences
 from strata.roofline import verdicts
+from strata.roofline.ceilings import joined
 from strata.roofline.forms import FLOP
 from strata.run import Run, RunError, index, load_context, one_line
 from strata.run.files import is_run, visible, write_files
@@ -140,8 +141,8 @@ def draw_figure(
 
 
 RooflineOut = Annotated[Path | None, _out_of("roofline")]
-_LENDER = "Take ceilings from this run, if RUN has no bandwidths or no peaks."
-Lender = Annotated[Path | None, _option(_LENDER, "RUN")]
+_LENDER = "Take ceilings from this run, or those of a recorded device (h200)."
+CeilingsOf = Annotated[str, _option(_LENDER, "NAME|RUN")]
 _BEFORE = "Draw arrows from the kernels of this earlier run or file."
 Before = Annotated[Path | None, _option(_BEFORE, "RUN")]
 _KERNEL = "Draw only kernels whose full name this regular expression finds."
@@ -153,16 +154,18 @@ Nominal = Annotated[bool, _option("Also draw the nominal 20 operations per inter
 
 @app.command(name="roofline")
 def draw_roofline(
-    runs: RunsOrFiles, out: RooflineOut = None, ceilings: Lender = None, *, before: Before = None,
+    runs: RunsOrFiles, out: RooflineOut = None, ceilings: CeilingsOf = "", *, before: Before = None,
     kernel: KernelName = "", top: Top = None, nominal: Nominal = True, bare: Bare = False,
 ) -> None:  # fmt: skip
     """Plot kernels under the ceilings of their run; exit code 1 if one is above its roof."""
     if before and len(runs) > 1:
         _fail(f"found --before with {len(runs)} runs; expected one run")
-    loaded = [_load(run) for run in runs]
-    lender, earlier = (_load(run) if run else None for run in (ceilings, before))
-    folder = _folder(out, runs, "roofline")
+    from strata.profile.table import lenders
     from strata.report.roofline import write  # brings matplotlib
+
+    loaded, earlier = [_load(run) for run in runs], _load(before) if before else None
+    lender = joined(lenders(ceilings, "")) if ceilings else None
+    folder = _folder(out, runs, "roofline")
 
     try:
         shown = write(
@@ -181,9 +184,6 @@ def draw_roofline(
     for problem in (one for found in shown.values() for one in verdicts.problems(found)):
         _say(f"strata: above its roof: {one_line(problem)}", err=True)
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
-
-
-CeilingsOf = Annotated[str, _option("Take ceilings from this run or recorded device.", "NAME|RUN")]
 
 
 @app.command(name="profile")

@@ -1,7 +1,7 @@
 """Figures that were drawn before, so that a report of a run that did not change takes seconds.
 
-An entry of `strata.run.cache` has all figures of a run. It is used if everything that decides how
-they look is the same: the content of the run, our code, the published tables, the libraries.
+An entry of `strata.run.cache` has a figure of a run, or that there is none. It is used if all that
+decides its look is the same: the content of the run, our code, the published tables, the libraries.
 """
 
 import hashlib
@@ -50,17 +50,17 @@ def key_of(run: Run, formats: Sequence[str], *, headings: bool) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def read(key: str) -> list[Drawing] | None:
-    """The drawings, if they are there and intact."""
-    content = entries.read(f"{key}.figures")
+def read(name: str) -> list[Drawing] | None:
+    """The drawing or none, if it is known and intact."""
+    content = entries.read(f"{name}.figure")
     with suppress(msgspec.MsgspecError):
         return msgspec.msgpack.decode(content, type=list[Drawing]) if content else None
     return None
 
 
-def write(key: str, drawings: Sequence[Drawing]) -> None:
-    """Keep drawings."""
-    entries.write(f"{key}.figures", msgspec.msgpack.encode(drawings))
+def write(name: str, drawings: Sequence[Drawing]) -> None:
+    """Keep a drawing, or that there is none."""
+    entries.write(f"{name}.figure", msgspec.msgpack.encode(drawings))
 
 
 @cache

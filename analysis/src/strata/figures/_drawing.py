@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from itertools import islice
 from typing import NamedTuple
 
 import pandas as pd
@@ -64,6 +63,19 @@ def draw(
         )
     except Exception as error:  # noqa: BLE001  (whatever it is, it costs this figure alone)
         return Drawing(figure.name, figure.title, figure.order, f"{type(error).__name__}: {error}")
+
+
+def _draw_once(
+    key: str, figure: Plot, run: Run, places: Places, formats: Sequence[str], *, headings: bool
+) -> Drawing | None:
+    """`draw`, unless the cache has it; a failure is not kept."""
+    name = f"{key}-{figure.name}"
+    if (known := _cache.read(name)) is None:
+        drawing = draw(figure, run, places, formats, headings=headings)
+        known = [drawing] if drawing else []
+        if not (drawing and drawing.failure):
+            _cache.write(name, known)
+    return known[0] if known else None
 
 
 def image(
@@ -121,14 +133,13 @@ def drawn(
     concurrently.
     """
     global _tasks  # noqa: PLW0603  (a forked process gets it from here)
+    found = figures.discover()
+    for run in runs:
+        run.of("")  # sorts the rows by benchmark once instead of in every process
     keys = [_cache.key_of(run, formats, headings=headings) for run in runs]
-    drawings, found = [_cache.read(key) for key in keys], figures.discover()
-    unknown = [number for number, of_run in enumerate(drawings) if of_run is None]
-    for number in unknown:
-        runs[number].of("")  # sorts the rows by benchmark once instead of in every process
     _tasks = [
-        partial(draw, figure, runs[number], places[number], formats, headings=headings)
-        for number in unknown
+        partial(_draw_once, key, figure, run, known, formats, headings=headings)
+        for key, run, known in zip(keys, runs, places, strict=True)
         for figure in found
     ]
     gc.freeze()  # garbage collection would write to all the shared memory of the records
@@ -136,13 +147,9 @@ def drawn(
         with _started() as results:
 
             def by_run() -> list[list[Drawing]]:
-                made = results()
-                for number in unknown:
-                    of_run = [drawing for drawing in islice(made, len(found)) if drawing]
-                    drawings[number] = of_run
-                    if not any(drawing.failure for drawing in of_run):
-                        _cache.write(keys[number], of_run)
-                return [of_run or [] for of_run in drawings]
+                made = [*results()]
+                each = [made[at : at + len(found)] for at in range(0, len(made), len(found))]
+                return [[drawing for drawing in of if drawing] for of in each]
 
             yield by_run
     finally:

@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from strata.figures._image import drawable
 from strata.figures._plot import figure, prose
 from strata.figures._style import GREY, LEVEL, NOTE, hover, in_column, note, plain_log
 from strata.ladder import rungs as ladder
@@ -20,7 +21,7 @@ from strata.roofline.ceilings import Ceiling
 from strata.roofline.forms import FLOP, INSTRUCTION, LEVELS, LOADS, ONCE, Form, brief, level_words
 from strata.roofline.points import Point
 from strata.roofline.verdicts import Entry, ceilings_of, entries, pairs, points_of, problems
-from strata.run import Run, grouped
+from strata.run import Run, grouped, one_line
 
 LOOKS = {
     "l1": (LEVEL["l1"], "o"), "l2": (LEVEL["l2"], "s"), "l3": (LEVEL["l3"], "v"),
@@ -52,7 +53,7 @@ def data_of(form: Form, found: Sequence[Entry], before: Sequence[Entry] = ()) ->
     def line(entry: Entry) -> dict[str, object]:
         above, limit = getattr(entry, "above", None), getattr(entry, "limit", None)
         return {field: getattr(entry, field, None) for field in FIELDS} | {
-            "name": getattr(entry, "full", "") or entry.name,
+            "name": one_line(getattr(entry, "full", "") or entry.name),
             "unit": form.bandwidth if getattr(entry, "sloped", False) else form.rate,
             "lesser": getattr(entry, "lower", None),
             "share_of_roof": getattr(entry, "share", None),
@@ -333,7 +334,8 @@ def _draw_names(
         ax.plot([start, right], [y, y], color=GREY, lw=0.6, zorder=1)
         rate = f"≥ {rate}" if first.lacks else rate
         rate = rate if first.basis == "counted" else f"({rate})"
-        names.append((y, first.name if narrow else f"{first.name} {rate}"))
+        name = drawable(first.name)
+        names.append((y, name if narrow else f"{name} {rate}"))
     places = _apart([np.log(y / bottom) / np.log(top / bottom) for y, _ in names])
     for (y, words), at in zip(names, places, strict=True):
         line = {"arrowstyle": "-", "relpos": (0, 0.5), "color": "#999999", "lw": 0.4}

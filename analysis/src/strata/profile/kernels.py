@@ -110,10 +110,13 @@ class Kernel:
     def counted_time(self) -> float:
         """Mean duration of the counted launches, in the run without counters.
 
-        Launches of one shape may do different work. The median of all without such times.
+        Launches of one shape may do different work. Without such times those while counting, or
+        the median of all launches.
         """
-        row = self.valid("paired_time")
-        return _mean(row) if row else self.time
+        if row := self.valid("paired_time"):
+            return _mean(row)
+        counting = self.valid("counted_time")
+        return _mean(counting) / 1e9 if counting else self.time
 
     def moved(self, level: str) -> float | None:
         """Bytes of a launch at a level."""

@@ -78,6 +78,15 @@ class Ceiling:
         return self.bounds and not self.lower
 
 
+def joined(runs: Sequence[Run]) -> Run:
+    """The first run, with the rows of the next ones of benchmarks that none before has."""
+    rows: list[Row] = []
+    for run in runs:
+        known = {row.benchmark for row in rows}
+        rows += [row for row in run.rows if row.benchmark not in known]
+    return Run(runs[0].folder, runs[0].context, runs[0].cases, tuple(rows))
+
+
 def ceilings(run: Run, form: Form) -> list[Ceiling]:
     """All ceilings of a run; none if none is valid."""
     found = [*peaks(run, form), *_bandwidths(run, form)]
