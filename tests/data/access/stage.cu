@@ -53,6 +53,7 @@ extern "C" __global__ void rows(const float* in, float* out, int width, int heig
   if (y >= height) return;
   float sum = 0;
 #pragma unroll 1
-  for (int x = 0; x < width; ++x) sum += in[y * width + x];
+  for (int x = 0; x < width; ++x)
+    sum += in[y * width + x];
   out[y] = sum;
 }
