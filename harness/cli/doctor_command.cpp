@@ -47,16 +47,15 @@ void diagnose(bool json) {
   const auto of_gpu = bodies(&Enrolled::cuda);
   const auto of_cpu = bodies(&Enrolled::host);
   if (json) {
-    const nlohmann::ordered_json all{
-        {"version", build.version},
-        {"commit", build.commit},
-        {"changed", build.dirty},
-        {"build_type", build.build_type},
-        {"compiler", build.compiler},
-        {"cuda_compiler", build.cuda_compiler},
-        {"gpu", as_json(cuda)},
-        {"cpu", as_json(diagnose_host())},
-        {"benchmarks", {{"gpu", of_gpu}, {"cpu", of_cpu}}}};
+    const nlohmann::ordered_json all{{"version", build.version},
+                                     {"commit", build.commit},
+                                     {"changed", build.dirty},
+                                     {"build_type", build.build_type},
+                                     {"compiler", build.compiler},
+                                     {"cuda_compiler", build.cuda_compiler},
+                                     {"gpu", as_json(cuda)},
+                                     {"cpu", as_json(diagnose_host())},
+                                     {"benchmarks", {{"gpu", of_gpu}, {"cpu", of_cpu}}}};
     fmt::print("{}\n", all.dump(1));
     return;
   }

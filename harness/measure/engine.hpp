@@ -1,10 +1,10 @@
 // The measuring engine: from the description of an experiment to judged measurements.
 //
-// A case is either timed, counted, traced or repeated. Timed: the engine chooses the lengths; then, until the
-// stopping rule is met, it launches each slope short and long. Every launch starts from its
-// declared state with poisoned outputs, and is verified before its time counts. Counted: the same
-// description is launched once per profiler pass, together with an empty launch whose counts are
-// subtracted. Traced: some samples are divided into the phases of their steps (phases.hpp).
+// A case is either timed, counted, traced or repeated. Timed: the engine chooses the lengths; then,
+// until the stopping rule is met, it launches each slope short and long. Every launch starts from
+// its declared state with poisoned outputs, and is verified before its time counts. Counted: the
+// same description is launched once per profiler pass, together with an empty launch whose counts
+// are subtracted. Traced: some samples are divided into the phases of their steps (phases.hpp).
 // Repeated: its work runs back to back while the session's caller watches the device (energy).
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace strata {
 
-/// Times, counts, traces or repeats `experiment`, as the session requests, and adds rows, gates and facts to
-/// the session. Throws Skipped if it cannot be counted or traced.
+/// Times, counts, traces or repeats `experiment`, as the session requests, and adds rows, gates and
+/// facts to the session. Throws Skipped if it cannot be counted or traced.
 void measure(Session& session, Machine& machine, Experiment& experiment);
 
 /// Rows and gates from the observations: the part of measure() that uses no device.
