@@ -68,5 +68,5 @@ def test_why_a_layout_gains_nothing_is_explained_by_sectors(tmp_path: Path) -> N
     assert plain(sentence) == (
         "Siegel et al. 2009, Figure 11: soaoas was 1.5 (CUDA 1.0) and 1.3 (CUDA 2.2) times as fast "
         "as aos on an 8800 GTX; here, at DRAM, 0.96× for one warp alone: of the 196 sectors that a "
-        "warp asks for in aos, L1 lets 28 through, of the 32 in soaoas 32."
+        "warp requests in aos, L1 lets 28 through, of the 32 in soaoas 32."
     )

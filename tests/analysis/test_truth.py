@@ -119,7 +119,7 @@ JUDGED: list[tuple[str, dict[str, Any]]] = [
     (SOUND, loads(1000, 0, 1009)),
     (SOUND, loads(1000, 995, 1)),  # from L1: the rest is too little to judge
     (SOUND, loads(1000, 0, 500, gates=[])),  # claims no level
-    (SOUND, loads(1000, 0, 500, benchmark="request_merging")),  # measures just that
+    (SOUND, loads(1000, 0, 500, extra=[count("l2_sectors_per_missed_sector", 0.5, unit="1")])),
     (SOUND, loads(1000, 0, 500, facts={})),  # the loads of the launch itself are unknown
     (SOUND, loads(1000, 0, 900, facts={"overhead_sectors": 100})),  # L2 may have seen none of them
     (SOUND, loads(1000, 0, 700, gates=[*PASSED, ("timer", "failed", "apart")])),  # not valid anyway
@@ -326,6 +326,9 @@ INTERRUPTED = {
     "nvidia-h200-20261128T133242Z-d153f73",
     "nvidia-h200-20261126T082009Z-12579b9", "nvidia-h200-20261126T111648Z-788744a",
     "nvidia-h200-20261126T155605Z-141f7c8",
+    "nvidia-h200-20261128T181200Z-1921cfd",
+    "nvidia-h200-20261128T181201Z-1921cfd",
+    "nvidia-h200-20261129T011536Z-4268110-ed8a",
 }  # fmt: skip
 """Recorded runs that were ended before all of their cases were timed and traced."""
 

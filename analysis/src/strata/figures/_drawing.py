@@ -148,7 +148,7 @@ def drawn(
 
             def by_run() -> list[list[Drawing]]:
                 made = [*results()]
-                each = [made[at : at + len(found)] for at in range(0, len(made), len(found))]
+                each = [made[n * len(found) : (n + 1) * len(found)] for n in range(len(runs))]
                 return [[drawing for drawing in of if drawing] for of in each]
 
             yield by_run
