@@ -35,11 +35,11 @@ def answers(folder: Path) -> dict[str, list[str]]:
     levels = pd.read_csv(folder / "data/hierarchy_map.csv").set_index(["level", "number"])["shown"]
     rates = pd.read_csv(folder / "data/bandwidth_vs_warps.csv")
     rates = rates[(rates.level == "dram") & (rates.fields == "all") & rates.valid]
-    share = float(levels["dram", "share"].partition("\u00a0")[0])
+    share = levels["dram", "share"].partition("\u00a0")[0]
     return {
         "How large are the caches?": [levels[level, "size"] for level in ("l1", "l2")],
         "How long does a load take?": [levels[level, "time"] for level in ("l1", "l2", "dram")],
-        "What does DRAM deliver?": [levels["dram", "bandwidth"], f"{share:.0f}\u00a0%"],
+        "What does DRAM deliver?": [levels["dram", "bandwidth"], f"{share}\u00a0%"],
         "How far apart are the halves of L2?": [
             levels[half, "cycles"].partition("\u00a0")[0] for half in ("l2_near", "l2_far")
         ],

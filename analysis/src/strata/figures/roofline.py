@@ -237,6 +237,7 @@ def _draw_ceilings(
     (left, right), (bottom, top) = ax.get_xlim(), [unit * end for end in ax.get_ylim()]
     last = np.inf
     steepest = max((one.value for one in found if one.roof and one.sloped), default=np.inf)
+    lowest = min((one.value for one in found if one.roof and one.sloped), default=0)
     peak = max((one.value for one in roofs), default=top)
     for ceiling in sorted(found, key=attrgetter("value"), reverse=True):
         value, lower = ceiling.value, ceiling.lower
@@ -253,7 +254,9 @@ def _draw_ceilings(
             sectors = f"{brief(value / 1e9)} Gsector/s"
             rate = units.quantity(value, "B/s") if form is FLOP else sectors
             name = ceiling.name.rpartition(", ")[2] if lower else ceiling.name
-            x, lift, side = (3.2, 0.94, "top") if lower else (1.3, 1.09, "baseline")
+            # Lower slopes lie below those of their levels, and so do their words.
+            x = 3.2 if lower else 1.3
+            lift, side = (0.94, "top") if lower or value == lowest else (1.09, "baseline")
             slope = np.degrees(np.arctan(lift * value / unit))  # of the parallel below the words
             place = {"rotation": slope, "rotation_mode": "anchor",
                      "transform_rotates_text": True, "in_layout": False}  # fmt: skip
