@@ -7,7 +7,10 @@ SPACE = "\u00a0"  # no-break space, between a number and its unit
 MINUS = "\u2212"  # as wide as a plus
 
 _PREFIXES = {"P": 1e15, "T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "": 1.0}
-_RATES = {"B/s": "B/s", "Hz": "Hz", "1/s": "/s", "FLOP/s": "FLOP/s", "operation/s": "op/s"}
+_RATES = {
+    "B/s": "B/s", "Hz": "Hz", "1/s": "/s", "FLOP/s": "FLOP/s", "operation/s": "op/s",
+    "cycle/s": "cycles/s",
+}  # fmt: skip
 _STEPS = {
     unit: [(scale, prefix + name) for prefix, scale in _PREFIXES.items()]
     for unit, name in _RATES.items()
