@@ -46,7 +46,7 @@ def run(tmp_path: Path) -> Path:
     return write_run(tmp_path, LINES)
 
 
-def asked(run: str | Path, *question: str) -> list[dict[str, Any]]:
+def answered(run: str | Path, *question: str) -> list[dict[str, Any]]:
     done = strata("ask", run, *question, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     found: list[dict[str, Any]] = json.loads(done.stdout)["answers"]
@@ -94,24 +94,24 @@ def test_a_question_is_words_and_sizes() -> None:
 
 
 def test_words_for_several_values_give_each_and_more_words_the_closest(run: Path) -> None:
-    assert values(asked(run, "rsqrt or sqrt")) == [17, 18]
-    assert values(asked(run, "rsqrt")) == [17]
-    assert values(asked(run, "fp64 addition")) == [8]
-    (one,) = asked(run, "dadd")
+    assert values(answered(run, "rsqrt or sqrt")) == [17, 18]
+    assert values(answered(run, "rsqrt")) == [17]
+    assert values(answered(run, "fp64 addition")) == [8]
+    (one,) = answered(run, "dadd")
     assert (one["name"], one["unit"], one["valid"]) == ("instruction.latency", "cycle", True)
     assert one["low"] <= one["value"] <= one["high"]
     assert one["case"] == "micro/instruction_cost/cuda/ilp=1/operation=dadd/warps_per_sm=1"
 
 
 def test_a_size_between_two_of_the_sweep_is_interpolated_and_marked(run: Path) -> None:
-    (exact,) = asked(run, "h2d 1 KiB")
+    (exact,) = answered(run, "h2d 1 KiB")
     assert (exact["value"], exact["interpolated"]) == (4e-6, False)
-    (found,) = asked(run, "h2d 4 KiB")
+    (found,) = answered(run, "h2d 4 KiB")
     assert found["value"] == pytest.approx(8e-6)
     assert found["interpolated"]
     assert found["note"] == "interpolated between 1\u00a0KiB and 16\u00a0KiB"
     assert "interpolated between" in strata("ask", run, "h2d 4 KiB").stdout
-    (beyond,) = asked(run, "h2d 1 MiB")
+    (beyond,) = answered(run, "h2d 1 MiB")
     assert beyond["value"] is None
     assert beyond["why"] == "measured from 1\u00a0KiB to 16\u00a0KiB only"
 
@@ -119,16 +119,16 @@ def test_a_size_between_two_of_the_sweep_is_interpolated_and_marked(run: Path) -
 def test_an_invalid_number_states_why(tmp_path: Path) -> None:
     failed = [copy_case(1024, 4e-6, gates=[("timer", "failed", "5 % apart")])]
     run = write_run(tmp_path, failed)
-    (found,) = asked(run, "h2d 1 KiB")
+    (found,) = answered(run, "h2d 1 KiB")
     assert (found["valid"], found["why"]) == (False, "timer: 5 % apart")
     assert "not valid: timer: 5 % apart" in strata("ask", run, "h2d 1 KiB").stdout
 
 
 def test_what_a_run_lacks_is_said(run: Path) -> None:
-    (found,) = asked(run, "grid barrier")
+    (found,) = answered(run, "grid barrier")
     assert found["value"] is None
     assert found["why"].endswith("has no such case of barriers")
-    assert values(asked(run, "fp64 division")) == [None, None]
+    assert values(answered(run, "fp64 division")) == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_unknown_words_are_named(run: Path, question: str, found: str) -> None:
 
 
 def test_a_run_of_no_answer_gives_all_of_them_as_missing(tmp_path: Path) -> None:
-    found = asked(write_run(tmp_path, [case([measurement("x", [1.0])], benchmark="x")]), "all")
+    found = answered(write_run(tmp_path, [case([measurement("x", [1.0])], benchmark="x")]), "all")
     assert len(found) >= len(registry())
     assert all(one["value"] is None or one["note"] for one in found)
 
@@ -163,11 +163,11 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_later_run_of_a_device_answers_what_the_main_one_lacks(two: Path) -> None:
-    assert values(asked("chip", "dadd")) == [8]
-    (found,) = asked("chip", "fp64 division")
+    assert values(answered("chip", "dadd")) == [8]
+    (found,) = answered("chip", "fp64 division")
     assert (found["value"], found["run"]) == (99, "second")
     assert "from second" in strata("ask", "chip", "fp64 division").stdout
-    assert values(asked("chip", "h2d")) == [5e-6, 16e-6]  # the first is not valid in the main run
+    assert values(answered("chip", "h2d")) == [5e-6, 16e-6]  # invalid in the main run: the first
     assert strata("ask", "dadd").stdout.startswith("Test Device")
     assert two.is_dir()
 
@@ -176,15 +176,15 @@ def test_answers_come_from_the_cache_until_the_run_changes(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STRATA_CACHE", f"{tmp_path / 'kept'}")
-    first = asked(run, "dadd")
+    first = answered(run, "dadd")
     monkeypatch.setattr(answers, "load_run", pytest.fail)
-    assert asked(run, "dadd") == first
+    assert answered(run, "dadd") == first
     (kept,) = (tmp_path / "kept").iterdir()
     kept.write_bytes(kept.read_bytes().replace(b"8.0", b"9.0"))
     monkeypatch.setattr(answers, "load_run", load_run)
-    assert asked(run, "dadd") == first
+    assert answered(run, "dadd") == first
     write_run(tmp_path, [instruction("dadd", 9)])
-    assert values(asked(run, "dadd")) == [9]
+    assert values(answered(run, "dadd")) == [9]
     assert cache.key_of_run(run) != cache.key_of_run(run / "none")
 
 

@@ -19,7 +19,7 @@ from strata.run import Row, index
 ROOT = SOURCES.parents[1]
 cookbook = tool("cookbook")
 PAGE = (ROOT / "docs/cookbook.md").read_text("utf-8")
-ASKED = [words[1:] for words in map(shlex.split, cookbook.commands(PAGE)) if words[0] == "ask"]
+QUESTIONS = [words[1:] for words in map(shlex.split, cookbook.commands(PAGE)) if words[0] == "ask"]
 
 
 @cache
@@ -57,7 +57,7 @@ def test_the_answers_of_the_package_are_those_of_the_recorded_runs() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", ASKED, ids=" ".join)
+@pytest.mark.parametrize("words", QUESTIONS, ids=" ".join)
 def test_every_value_is_that_of_its_row(words: list[str]) -> None:
     done = strata("ask", *words, "--json")
     assert (done.returncode, done.stderr) == (0, "")

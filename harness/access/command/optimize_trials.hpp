@@ -30,7 +30,7 @@ struct TriedChange {
   double original = 0;   ///< seconds: the sum of the launches' medians
   double optimized = 0;  ///< seconds
   std::vector<strata::Interval>
-      ratios;                ///< of each launch: the median of optimized ÷ original lies there
+      ratios;                ///< of each launch: interval of the median of optimized ÷ original
   std::string why_not = {};  ///< it cannot be kept; empty where it is faster
 };
 

@@ -42,7 +42,7 @@ struct Change {
 
   bool operator==(const Change&) const = default;
   [[nodiscard]] bool moves_lanes() const { return thread_axes != Change{}.thread_axes; }
-  /// Then the optimized kernel is told how many blocks the original has along lanes_axis().
+  /// Then the optimized kernel receives the number of blocks of the original along lanes_axis().
   [[nodiscard]] bool moves_blocks() const { return exchange.has_value() || threads > 1; }
   /// The axis of the original that lanes go along: of its grid, if there is an exchange.
   [[nodiscard]] unsigned lanes_axis() const { return exchange ? exchange->axis : thread_axes[0]; }

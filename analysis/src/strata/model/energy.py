@@ -120,7 +120,6 @@ def prices(run: Run) -> list[Price]:
     """Of all works of a run that have a rate, in the order of `WORKS`, then others."""
     known = energies(run)
     rest = resting(known)
-    order = [*WORKS]
     found = []
     for energy in known.values():
         row = energy.rows.get("energy")
@@ -130,7 +129,7 @@ def prices(run: Run) -> list[Price]:
         net = (whole[1] - rest) / whole[0] if whole and rest is not None else None
         marginal = energy.value("marginal_energy")
         found.append(Price(energy.work, energy.data, energy.unit, row, net, marginal, rest))
-    at = {work: nth for nth, work in enumerate(order)}
+    at = {work: nth for nth, work in enumerate(WORKS)}
     return sorted(found, key=lambda price: (at.get(price.work, len(at)), price.data))
 
 

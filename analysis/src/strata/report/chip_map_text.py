@@ -83,7 +83,7 @@ def _words(groups: Groups) -> str:
 def _bits(what: str, labels: Labels, offsets: Labels) -> Iterator[str]:
     found = chip_map.parities(labels, offsets)
     if not found:
-        yield f"  no XOR of address bits 7 to 20 tells the {what} of a line"
+        yield f"  no XOR of address bits 7 to 20 decides the {what} of a line"
         return
     for one in found:
         yield f"  {_function(one)}; {_of_pages(one, labels, offsets)}"
